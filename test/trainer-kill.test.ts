@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, it } from 'vitest'
 import { datumBody, passBody, PatientClient, stepBody } from './support/trainer-client.ts'
+import { ratchet } from './tiny/ratchet.ts'
 import { startTrainerProcess, type TrainerProcess } from './support/trainer-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ratchet-trainer-kill-'))
@@ -68,3 +69,11 @@ const numbersIn = (value: unknown): number[] => {
   if (typeof value === 'number') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : []
 }
+
+it('computes on the device that it is told', async () => {
+  // No device has products in 8 bits but the processor: it is refused whatever there is.
+  const flags = ['--device', 'cuda', '--precision', 'int8', '--port', '0']
+  const { code, stderr } = await ratchet(['trainer', '--store', join(folder, 'device'), ...flags])
+  expect(stderr).toContain('[model/precision-unavailable]')
+  expect(code).toBe(1)
+})

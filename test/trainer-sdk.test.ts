@@ -77,6 +77,7 @@ describe.skipIf(python === '')('the official Tinker SDK', () => {
     console.log(`supervised: ${losses.map((loss) => loss.toFixed(2)).join(' ')}`)
     expect(losses.at(-1)).toBeLessThan(Number(losses[0]) / 10)
     expect(told('metric').agrees).toBe(true)
+    expect(told('pending').path).toBe(`tinker://${z.string().parse(told('pending').model)}/weights/pending`)
     expect(told('greedy').tokens).toEqual(told('greedy').expected)
     expect(told('stopped')).toMatchObject({ tokens: [50, 51, 52], reason: 'stop' })
     expect(told('seeded')).toMatchObject({ same: Array.from({ length: 8 }, () => true), count: 8 })
@@ -84,8 +85,8 @@ describe.skipIf(python === '')('the official Tinker SDK', () => {
     expect(told('prompt-logprobs').worst).toBeLessThan(1e-3)
     expect(told('resumed').found).toEqual(told('resumed').expected)
     expect(told('exported').tokens).toEqual(told('exported').expected)
-    expect(told('listed').types).toEqual(['training', 'sampler'])
-    expect(told('deleted').left).toEqual([told('resumed').path])
+    expect(told('listed').types).toEqual(['training', 'training', 'sampler'])
+    expect(told('deleted').left).toEqual([told('pending').path, told('resumed').path])
   })
 
   it('is told what is wrong with a request, by field and remedy, and no model changes', async () => {

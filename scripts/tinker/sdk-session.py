@@ -101,6 +101,8 @@ if "whole" in parts:
     tell("sft", losses=sft(training, 40))
     client = training.save_weights_and_get_sampling_client().result()
     tell("metric", agrees=agrees(training.forward_backward([lesson()], "cross_entropy").result()))
+    # The gradient of the pass above waits for its step, and is no part of this.
+    tell("pending", path=training.save_state("pending").result().path, model=training.model_id)
     training.optim_step(types.AdamParams(learning_rate=0.0)).result()
     greedy = sample(client, n=1, temperature=0.0)[0]
     tell("greedy", tokens=list(greedy.tokens), expected=answer)

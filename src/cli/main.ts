@@ -38,6 +38,9 @@ const loaded =
 
 /** The names of {@link Device}, without loading the engine. */
 const devices = { cpu: true, cuda: true, webgpu: true } satisfies Record<Device, true>
+const device = new Option('--device <name>', 'what multiplies matrices (default: cpu), see docs/devices.md').choices(
+  Object.keys(devices),
+)
 /** The names of {@link PrecisionChoice}, without loading zod. */
 const precisions = { auto: true, float32: true, int8: true } satisfies Record<PrecisionChoice, true>
 const precision = (otherwise: string) =>
@@ -123,6 +126,7 @@ command('serve', 'run the gateway: record an agent through an OpenAI-compatible 
 command('trainer', 'serve the embedded engine to the Tinker Python SDK: training and sampling')
   .option('--model <name>', 'a known or pulled name, a Hugging Face folder or a GGUF file (default: minimind2-small)')
   .addOption(precision('float32'))
+  .addOption(device)
   .option('--folder <path>', 'folder for models, checkpoints and requests (default: .ratchet/trainer)')
   .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
   .option('--port <n>', 'port to listen on; 0 picks a free one (default: 8000)', integer)
@@ -247,11 +251,7 @@ command('learn', 'train on tasks, test on held-out ones, release if better')
   )
   .option('--seed <n>', 'random seed', integer)
   .option('--control', 'also spend the same time on supervised learning alone')
-  .addOption(
-    new Option('--device <name>', 'what multiplies matrices (default: cpu), see docs/devices.md').choices(
-      Object.keys(devices),
-    ),
-  )
+  .addOption(device)
   .option('--deterministic', 'one thread, fixed schedule: the run repeats bit for bit')
   .option('--resume [run]', 'continue an incomplete run (default: the latest)')
   .option('--new-store', 'start in an empty store; move an earlier one aside')

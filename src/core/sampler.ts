@@ -8,7 +8,10 @@ import type { Grammar } from './grammar.ts'
 export interface SamplingParams {
   /** At most this many sampled tokens, the stop token included; ≥ 1. */
   readonly maxTokens: number
-  /** Softmax temperature, ≥ 0. 0 takes the most likely token (its behaviour log-probability is then 0). Default 1. */
+  /**
+   * Softmax temperature. 0 takes the most likely token (its behaviour log-probability is then 0); else the embedded engine
+   * takes 1e-20 to 1e4, what float32 can divide logits by. Default 1.
+   */
   readonly temperature?: number
   /** Keep only the k most likely tokens; omitted = all. A truncated sample cannot enter a policy gradient (invariant 2). */
   readonly topK?: number

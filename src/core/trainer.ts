@@ -159,8 +159,13 @@ export interface Trainer {
    * @throws RatchetError when the gradient is not finite: training has diverged. Weights and moments stay as they were.
    */
   optimStep(params: AdamParams): Promise<OptimStepResult>
-  /** Everything needed to go on exactly here: trained weights, Adam moments and step. */
-  saveState(): Promise<Saved>
+  /**
+   * Everything needed to go on exactly here: trained weights, Adam moments and step.
+   * @param gradient what becomes of one that is accumulated and not applied, which is no part of a state. `left out`: it stays
+   * with the trainer; who loads the state has to make it again. Default: `refused`.
+   * @throws InputError (`model/gradient-pending`) where it is refused.
+   */
+  saveState(gradient?: 'refused' | 'left out'): Promise<Saved>
   /** Restores what {@link saveState} returned. */
   loadState(state: Saved): Promise<void>
   /** The trained weights alone, as a value of a `weights` Parameter. */

@@ -178,9 +178,10 @@ export interface Doorkeeper {
   identify(headers: Headers, needs: Scope): Promise<Caller>
   /**
    * Takes in a request whose body, if it has one, is still to come.
+   * @param takes `no place`: it counts for the minute only. Default: `place`.
    * @throws GatewayError 429 with `retryAfterSeconds` when there is no place for it.
    */
-  arrive(caller: Caller): Arrived
+  arrive(caller: Caller, takes?: 'place' | 'no place'): Arrived
 }
 
 /** A request that has been let in as far as its body. */

@@ -80,6 +80,30 @@ export async function removeStaleBlobs(folder: string, now: number): Promise<voi
   }
 }
 
+/**
+ * Removes every blob that is not named, and what is half-written. Only for who alone writes the folder. What no blob is named
+ * like stays.
+ */
+export async function sweepBlobs(folder: string, isNamed: (hash: BlobHash) => boolean): Promise<void> {
+  await rm(join(folder, incoming), { recursive: true, force: true })
+  for (const home of await namesIn(folder)) {
+    if (!/^[0-9a-f]{2}$/.test(home)) continue
+    for (const name of await namesIn(join(folder, home))) {
+      const hash = BlobHash.safeParse(name)
+      if (!hash.success || !name.startsWith(home) || isNamed(hash.data)) continue
+      await rm(join(folder, home, name), { force: true })
+    }
+  }
+}
+
+/** Names in a folder; none where there is no folder. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return []
+    throw fileErrorOf(error, folder)
+  })
+}
+
 async function holds(path: string, hash: string): Promise<boolean> {
   try {
     return sha256(await readFile(path)) === hash

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileBlobs, lockForWriting } from '../store/index.ts'
+import { lockForWriting } from '../store/index.ts'
 import { Journal } from './journal/journal.ts'
 import { shortened } from './journal/shortened.ts'
 import { TrainerState } from './journal/state.ts'
+import { sweepFolder } from './sweep.ts'
 
 /** How much of a key's a trainer server's folder holds. */
 export interface OwnerRemoval {
@@ -18,8 +19,8 @@ export interface OwnerRemoval {
 const nothing: OwnerRemoval = { sessions: 0, models: 0, samplers: 0, checkpoints: 0, requests: 0 }
 
 /**
- * Removes everything of a key from a trainer server's folder: its journal is written anew without it, and weights that no other
- * key's work names are deleted. Counts it, and with `dryRun` does no more.
+ * Removes everything of a key from a trainer server's folder: its journal is written anew without it, and weights that nothing
+ * names then are deleted, also those of models that ended before. Counts it, and with `dryRun` does no more.
  * @param owner id of the key; `open` is whoever was let in without one.
  * @throws LockedStoreError while a server has the folder; InputError for a journal that cannot be read.
  */
@@ -35,12 +36,11 @@ export async function eraseOwner(
     const state = new TrainerState()
     const journal = await Journal.open(path, (event) => state.apply(event))
     try {
-      const blobs = blobsOf(state, owner)
       const removed = takenOut(state, owner)
-      if (dryRun || Object.values(removed).every((count) => count === 0)) return removed
-      await journal.rewrite(() => shortened(state))
-      const storage = fileBlobs(join(folder, 'blobs'))
-      for (const blob of blobs) if (!state.names(blob)) await storage.remove(blob)
+      if (dryRun) return removed
+      if (Object.values(removed).some((count) => count > 0)) await journal.rewrite(() => shortened(state))
+      // Also what an earlier server left behind: nobody knows whose it was.
+      await sweepFolder(folder, state)
       return removed
     } finally {
       await journal.close()
@@ -64,11 +64,3 @@ function takenOut(state: TrainerState, owner: string): OwnerRemoval {
     requests: from(state.requests, ({ request }) => request.owner),
   }
 }
-
-const blobsOf = (state: TrainerState, owner: string) => [
-  ...[...state.models.values()].flatMap(({ model, snapshot }) => (model.owner === owner && snapshot ? [snapshot] : [])),
-  ...[...state.samplers.values()].flatMap((one) => (one.owner === owner && one.weights ? [one.weights.blob] : [])),
-  ...[...state.checkpoints.values()].flatMap((one) =>
-    one.owner === owner ? [one.weights, ...(one.state === null ? [] : [one.state])] : [],
-  ),
-]

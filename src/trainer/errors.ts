@@ -33,6 +33,15 @@ export const absent = (what: string, name: string, field: string): TrainerReques
     field,
   })
 
+/** Of a sampling session's number that another has. */
+export const samplerNumberReused = (id: string): TrainerRequestError =>
+  requestError(
+    'number-reused',
+    `There is another sampling session ${id}.`,
+    'Number the sampling sessions of a session, each once, and repeat a request as it was.',
+    { status: 409, field: 'sampling_session_seq_id' },
+  )
+
 const hintOf = (what: string): string =>
   what === 'checkpoint'
     ? 'Give the path that save_weights or save_weights_for_sampler answered to this key, if it was not deleted since.'

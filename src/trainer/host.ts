@@ -1,19 +1,24 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type BlobHash, type Clock, type Saved, systemClock } from '../core/index.ts'
 import { bytesOf } from '../model/index.ts'
 import { fileBlobs, lockForWriting, makeFolder } from '../store/index.ts'
 import { absent, requestError } from './errors.ts'
-import type { Outcome, Settled, StoredModel, StoredRequest, TrainerEvent } from './journal/events.ts'
-import { Journal } from './journal/journal.ts'
+import type { Outcome, Settled, StoredModel, StoredRequest, StoredSampler, TrainerEvent } from './journal/events.ts'
+import { Journal, UnwritableEventError } from './journal/journal.ts'
 import { shortened } from './journal/shortened.ts'
+import { letGoBy, putFor } from './journal/let-go.ts'
 import { TrainerState } from './journal/state.ts'
+import { KeptResults } from './kept-results.ts'
+import { Listeners } from './listeners.ts'
 import { defaultLimits, type ServedModel, type TrainerLimits, type TrainerOptions } from './options.ts'
+import { blobsIn, sweepFolder } from './sweep.ts'
 import { BlobShelf } from './work/blob-shelf.ts'
 import { ModelLane } from './work/model-lane.ts'
 import { SampleDesk } from './work/sample-desk.ts'
 import { Suspects } from './work/suspects.ts'
 
-/** A journal that has grown by so much is written anew without what is over. */
+/** A journal that is longer is written anew without what is over, once it has doubled. */
 const mostJournalBytes = 256 * 1024 * 1024
 
 /** The models of a trainer server and their requests. What it has accepted is on the disk, and is done once, whatever happens. */
@@ -23,16 +28,18 @@ export class TrainerHost {
   readonly alpha: number
   readonly limits: TrainerLimits
   readonly clock: Clock
+  readonly results: KeptResults
   readonly #options: TrainerOptions
   readonly #journal: Journal
   readonly #blobs: BlobShelf
   readonly #lanes = new Map<string, ModelLane>()
   readonly #desk: SampleDesk
   readonly #suspects: Suspects
-  /** Who waits for the result of a request. */
-  readonly #listeners = new Map<string, Set<() => void>>()
+  readonly #listeners = new Listeners()
   readonly #release: () => void
-  readonly #began: number
+  /** Ends when what was last let go of is off the disk. */
+  #discarded: Promise<void> = Promise.resolve()
+  #tidying = false
   #dead = false
 
   private constructor(options: TrainerOptions, state: TrainerState, journal: Journal, release: () => void) {
@@ -41,12 +48,12 @@ export class TrainerHost {
     this.alpha = alpha
     this.limits = { ...defaultLimits, ...limits }
     this.clock = clock
-    this.#began = clock.now()
     this.state = state
+    this.results = new KeptResults(state, clock, options.resultMs ?? 3_600_000)
     this.#options = options
     this.#journal = journal
     this.#release = release
-    this.#blobs = new BlobShelf(fileBlobs(join(options.folder, 'blobs')), (hash) => state.names(hash))
+    this.#blobs = new BlobShelf(fileBlobs(blobsIn(options.folder)), (hash) => state.names(hash))
     this.#suspects = new Suspects({
       state,
       begin: (ids) => this.append({ type: 'begun', requests: [...ids] }, 'process'),
@@ -55,7 +62,6 @@ export class TrainerHost {
       ...this.#place(),
       service,
       mostAdapters: this.limits.adapters,
-      putBack: (id) => this.append({ type: 'put-back', requests: [id] }, 'process'),
     })
   }
 
@@ -69,14 +75,19 @@ export class TrainerHost {
     const release = () => lock.release()
     try {
       const state = new TrainerState()
-      let told: (event: TrainerEvent) => void = () => {}
-      const journal = await Journal.open(join(options.folder, 'journal.jsonl'), (event) => {
+      let told: (event: TrainerEvent, letGo: readonly BlobHash[]) => void = () => {}
+      const path = join(options.folder, 'journal.jsonl')
+      // Where it is lost, its weights are all that is left.
+      const isNew = !existsSync(path)
+      const journal = await Journal.open(path, (event) => {
+        const letGo = letGoBy(event, state)
         state.apply(event)
-        told(event)
+        told(event, letGo)
       })
       const host = new TrainerHost(options, state, journal, release)
-      told = (event) => host.#heard(event)
+      told = (event, letGo) => host.#heard(event, letGo)
       await host.#shorten()
+      if (!isNew) await sweepFolder(options.folder, state)
       for (const { model } of state.models.values()) host.#lane(model).wake()
       for (const request of state.waitingSamples()) host.#sample(request)
       return host
@@ -90,9 +101,14 @@ export class TrainerHost {
   async append(event: TrainerEvent, outlasts: 'machine' | 'process' = 'machine'): Promise<void> {
     if (this.#dead) throw requestError('closing', 'The server is closing.', 'Try again in a moment.', { status: 429 })
     await this.#journal.append(event, outlasts).catch((error: unknown) => {
-      this.#fatal(error)
+      if (!(error instanceof UnwritableEventError)) this.#fatal(error)
       throw error
     })
+  }
+
+  /** The number of a model's request that is done or under way and that none may come before; -1: there is none. */
+  passed(model: string): number {
+    return Math.max(this.state.models.get(model)?.passed ?? -1, this.#lanes.get(model)?.barrier ?? -1)
   }
 
   /** The result of a request of this owner, as soon as it is there; `null` when it is not within the time. */
@@ -100,41 +116,45 @@ export class TrainerHost {
     const held = this.state.requests.get(id)
     if (held === undefined || held.request.owner !== owner) throw absent('request', id, 'request_id')
     if (held.outcome !== null || withinMs === 0 || signal.aborted) return held.outcome
-    await new Promise<void>((resolve) => {
-      const listeners = this.#listeners.get(id) ?? new Set()
-      this.#listeners.set(id, listeners.add(done))
-      const timer = setTimeout(done, withinMs)
-      signal.addEventListener('abort', done, { once: true })
-      function done() {
-        clearTimeout(timer)
-        listeners.delete(done)
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-    })
+    await this.#listeners.wait(id, withinMs, signal)
     return this.state.requests.get(id)?.outcome ?? null
   }
 
   /** Ends sessions, forgets results that are old, and makes the journal shorter where it has grown long. */
   async tidy(isStale: (session: string) => boolean): Promise<void> {
-    const now = this.clock.now()
-    for (const { id } of [...this.state.sessions.values()].filter(({ id }) => isStale(id))) await this.endSession(id)
-    // While the server was away nobody could ask for a result.
-    const before = now - (this.#options.resultMs ?? 3_600_000)
-    if (before > this.#began) this.state.forget(before)
-    if (this.#journal.bytes > mostJournalBytes) await this.#shorten()
+    if (this.#tidying) return
+    this.#tidying = true
+    try {
+      for (const { id } of [...this.state.sessions.values()].filter(({ id }) => isStale(id))) await this.endSession(id)
+      this.results.forget()
+      if (this.#journal.isLongerThan(mostJournalBytes)) await this.#shorten()
+    } finally {
+      this.#tidying = false
+    }
   }
 
   /** Unloads the models of a session and ends its samplers. */
   async endSession(session: string): Promise<void> {
-    const blobs = this.#blobsOf(session)
     await this.append({ type: 'session-ended', session, at: this.clock.now() })
-    await this.discard(blobs)
+    await this.#discarded
   }
 
-  /** Removes what nothing names any more. */
-  async discard(blobs: readonly BlobHash[]): Promise<void> {
-    await this.#blobs.discard(blobs)
+  /** Deletes a checkpoint; sampling sessions that were opened on it go on. */
+  async deleteCheckpoint(path: string): Promise<void> {
+    await this.append({ type: 'checkpoint-deleted', path })
+    await this.#discarded
+  }
+
+  /** Writes down a sampler, whose weights stay even if what named them before goes meanwhile. */
+  async addSampler(sampler: StoredSampler): Promise<void> {
+    const blobs = sampler.weights ? [sampler.weights.blob] : []
+    this.#blobs.hold(blobs)
+    try {
+      await this.append({ type: 'sampler', sampler })
+    } finally {
+      this.#blobs.release(blobs)
+      await this.#blobs.discard(blobs)
+    }
   }
 
   /** Bytes that were kept. */
@@ -144,7 +164,7 @@ export class TrainerHost {
 
   /** Ends after the steps under way; what waits is done after the next start. */
   async close(): Promise<void> {
-    this.#stopListening()
+    this.#listeners.tellAll()
     await Promise.all([this.#desk.close(), ...[...this.#lanes.values()].map((lane) => lane.stop())])
     this.#dead = true
     await this.#journal.close()
@@ -159,35 +179,44 @@ export class TrainerHost {
         const found = this.state.checkpoints.get(path)
         return found?.owner === owner ? found : null
       },
+      hasSampler: (id: string) => this.state.samplers.has(id),
       now: () => this.clock.now(),
       settle: (done: Omit<Settled, 'type' | 'at'>) => this.#settle(done),
       onFatal: (error: unknown) => this.#fatal(error),
       suspects: this.#suspects,
+      putBack: (ids: readonly string[]) => this.append({ type: 'put-back', requests: [...ids] }, 'process'),
+      isOver: (id: string) => this.state.requests.get(id)?.outcome != null,
     }
   }
 
   async #settle(done: Omit<Settled, 'type' | 'at'>): Promise<void> {
-    const before = done.snapshot && this.state.models.get(done.snapshot.model)?.snapshot
-    await this.append({ type: 'settled', at: this.clock.now(), ...done })
-    this.#blobs.release(blobsIn(done))
-    if (before) await this.discard([before])
+    const at = this.clock.now()
+    await this.append({ type: 'settled', at, ...done }).catch((error: unknown) => {
+      if (!(error instanceof UnwritableEventError)) throw error
+      const requests = done.requests.map(({ id }) => ({ id, outcome: error.outcome }))
+      return this.append({ type: 'settled', at, requests })
+    })
+    this.#blobs.release(putFor(done))
+    // Its model or its session may have ended meanwhile.
+    await this.#blobs.discard(putFor(done))
   }
 
-  #heard(event: TrainerEvent): void {
+  #heard(event: TrainerEvent, letGo: readonly BlobHash[]): void {
+    if (letGo.length > 0) this.#discarded = this.#blobs.discard(letGo).catch((error: unknown) => this.#fatal(error))
     if (event.type === 'accepted') {
       const { subject } = event.request
       const model = subject.kind === 'model' ? this.state.models.get(subject.id)?.model : undefined
       if (model) this.#lane(model).wake()
       else this.#sample(event.request)
     }
-    if (event.type === 'settled') for (const { id } of event.requests) this.#tell(id)
+    if (event.type === 'settled') for (const { id } of event.requests) this.#listeners.tell(id)
     if (event.type !== 'session-ended' && !(event.type === 'settled' && event.unloaded)) return
     for (const [id, lane] of this.#lanes) {
       if (this.state.models.has(id)) continue
       this.#lanes.delete(id)
       void lane.stop()
     }
-    for (const id of this.#listeners.keys()) if (this.state.requests.get(id)?.outcome) this.#tell(id)
+    for (const id of this.#listeners.ids()) if (this.state.requests.get(id)?.outcome) this.#listeners.tell(id)
   }
 
   #lane(model: StoredModel): ModelLane {
@@ -203,15 +232,6 @@ export class TrainerHost {
     if (sampler) this.#desk.take(request, sampler)
   }
 
-  #tell(id: string): void {
-    for (const listener of this.#listeners.get(id) ?? []) listener()
-    this.#listeners.delete(id)
-  }
-
-  #stopListening(): void {
-    for (const id of this.#listeners.keys()) this.#tell(id)
-  }
-
   #fatal(error: unknown): void {
     if (this.#dead) return
     this.#dead = true
@@ -221,20 +241,4 @@ export class TrainerHost {
   #shorten(): Promise<void> {
     return this.#journal.rewrite(() => shortened(this.state))
   }
-
-  #blobsOf(session: string): readonly BlobHash[] {
-    const models = [...this.state.models.values()].filter(({ model }) => model.session === session)
-    const samplers = [...this.state.samplers.values()].filter((sampler) => sampler.session === session)
-    return [
-      ...models.flatMap(({ snapshot }) => snapshot ?? []),
-      ...samplers.flatMap(({ weights }) => weights?.blob ?? []),
-    ]
-  }
 }
-
-/** What was put for a step: each once. */
-const blobsIn = ({ sampler, checkpoint, snapshot }: Omit<Settled, 'type' | 'at'>): readonly BlobHash[] => [
-  ...(sampler?.weights ? [sampler.weights.blob] : []),
-  ...(checkpoint ? [checkpoint.weights, ...(checkpoint.state === null ? [] : [checkpoint.state])] : []),
-  ...(snapshot ? [snapshot.state] : []),
-]

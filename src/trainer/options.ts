@@ -28,7 +28,7 @@ export interface TrainerOptions {
   readonly limits?: Partial<TrainerLimits>
   /** How long a session lives without a sign of its client, in milliseconds. Default: 5 min. */
   readonly sessionMs?: number
-  /** How long results are kept after they were there, in milliseconds. Default: 1 h. */
+  /** How long results are kept that nobody asked for, in milliseconds; others 5 min at most. Default: 1 h. */
   readonly resultMs?: number
   /** Work of a model, in milliseconds, that a restart does again at most, about. Default: 10 s. */
   readonly snapshotMs?: number

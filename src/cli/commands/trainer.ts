@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import pc from 'picocolors'
 import type { PrecisionChoice } from '../../core/index.ts'
 import { assertMayServe } from '../../gateway/index.ts'
-import { openEmbeddedModel } from '../../model/index.ts'
+import { type Device, openEmbeddedModel } from '../../model/index.ts'
 import { openStore } from '../../store/index.ts'
 import { startTrainer } from '../../trainer/index.ts'
 import { explainFailure } from '../fail.ts'
@@ -14,6 +14,7 @@ import { folderOf, locationOf, type StoreFlags } from '../with-store.ts'
 interface TrainerFlags extends StoreFlags {
   readonly model?: string
   readonly precision?: PrecisionChoice
+  readonly device?: Device
   readonly folder?: string
   readonly host?: string
   readonly port?: number
@@ -28,14 +29,14 @@ export async function trainerCommand(flags: TrainerFlags): Promise<void> {
     host = '127.0.0.1',
     port = 8000,
   } = flags
-  const { alpha, precision = 'float32' } = flags
+  const { alpha, precision = 'float32', device = 'cpu' } = flags
   const location = locationOf(flags)
   if ('path' in location && !existsSync(location.path)) await (await openStore(location)).close()
   // Its keys only: a gateway may write the store meanwhile.
   const store = await openStore({ ...location, readonly: true })
   try {
     await assertMayServe({ host, auth: 'auto' }, store.keys)
-    const { service } = await openEmbeddedModel({ reference: model, precision })
+    const { service } = await openEmbeddedModel({ reference: model, precision, device })
     try {
       const server = await startTrainer({
         service,

@@ -12,9 +12,9 @@ const prefix = 'tml-'
 export function trainerDoor(keys: Pick<KeyRepository, 'get' | 'list'>, host: string): Door {
   const config = ServeConfig.parse({ host, upstreams: [{ name: 'none', url: 'embedded', model: 'none' }] })
   const keeper = doorkeeper({ keys, config, clock: systemClock })
-  return async (headers) => {
+  return async (headers, takes) => {
     const caller = await keeper.identify(withoutPrefix(headers), 'infer')
-    const arrived = keeper.arrive(caller)
+    const arrived = takes === 'nothing' ? uncounted : keeper.arrive(caller, takes)
     return {
       owner: caller.key,
       bodyBytes: caller.limits.bodyBytes,
@@ -23,6 +23,8 @@ export function trainerDoor(keys: Pick<KeyRepository, 'get' | 'list'>, host: str
     }
   }
 }
+
+const uncounted = { enter: () => () => {}, leave() {} }
 
 function withoutPrefix(headers: Headers): Headers {
   const own = new Headers(headers)

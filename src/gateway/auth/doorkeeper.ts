@@ -107,7 +107,7 @@ export function doorkeeper({ keys, config, clock, perf = performance }: Doorkeep
         authorization,
       }
     },
-    arrive: (caller) => limiter.arrive(caller),
+    arrive: (caller, takes) => limiter.arrive(caller, takes),
     forget: (id) => cache.forget(id),
     forgetAll: () => cache.clear(),
   }

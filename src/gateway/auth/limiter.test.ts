@@ -142,3 +142,13 @@ describe('requests whose bodies are still to come', () => {
     expect(refusalOf(() => limiter.arrive(session))?.code).toBe('gateway/rate-limit')
   })
 })
+
+it('what takes no place is counted for the minute only', () => {
+  const { limiter } = limiterAt({ requestsPerMinute: 4, concurrency: 1 })
+  limiter.admit(caller('a'))
+  limiter.arrive(caller('a'), 'no place').enter()()
+  limiter.arrive(caller('a'), 'no place').enter()
+  expect(refusalOf(() => limiter.admit(caller('a')))?.message).toMatch(/1 /)
+  limiter.arrive(caller('a'), 'no place').leave()
+  expect(refusalOf(() => limiter.arrive(caller('a'), 'no place'))?.code).toBe('gateway/rate-limit')
+})

@@ -57,19 +57,21 @@ export class Limiter {
   /**
    * Counts a request whose body is still to come. Until it has come it takes up room of its own key alone: bodies that never
    * end keep nobody else out, not the key that made a session's either.
+   * @param takes `no place`: it counts for the minute only, because it waits for what was asked before.
    * @throws GatewayError 429 when there is no place, now, or the key has made its requests.
    */
-  arrive(caller: Pick<Caller, 'key' | 'limits' | 'parent'>): Arrived {
+  arrive(caller: Pick<Caller, 'key' | 'limits' | 'parent'>, takes: 'place' | 'no place' = 'place'): Arrived {
     const held = this.#held(caller)
     const [own] = held
     // Nothing is taken from anyone before everyone has room.
     for (const { account, perMinute, places } of held) {
-      if (account.active >= places) throw allPlacesTaken(places)
+      if (takes === 'place' && account.active >= places) throw allPlacesTaken(places)
       if (account.tokens < 1)
         throw rateSpent(perMinute, Math.max(1, Math.ceil(((1 - account.tokens) * 60) / perMinute)))
     }
-    if (own.account.arriving >= own.places) throw allPlacesTaken(own.places)
+    if (takes === 'place' && own.account.arriving >= own.places) throw allPlacesTaken(own.places)
     for (const { account } of held) account.tokens -= 1
+    if (takes === 'no place') return { enter: () => () => {}, leave() {} }
     own.account.arriving += 1
     const leave = once(() => (own.account.arriving -= 1))
     return {

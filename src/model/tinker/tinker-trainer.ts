@@ -127,9 +127,9 @@ export class TinkerTrainer implements Trainer {
     })
   }
 
-  async saveState(): Promise<TrainerPath> {
+  async saveState(gradient: 'refused' | 'left out' = 'refused'): Promise<TrainerPath> {
     return this.#exclusive(async () => {
-      if (this.#accumulated > 0) {
+      if (this.#accumulated > 0 && gradient === 'refused') {
         throw new InputError({
           code: 'model/gradient-pending',
           message: 'The training state cannot be saved while a gradient is accumulated and not applied.',

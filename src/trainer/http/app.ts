@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import type { Door, Visitor } from '../door.ts'
+import type { Door, Takes, Visitor } from '../door.ts'
 import { requestError } from '../errors.ts'
 import type { TrainerHost } from '../host.ts'
 import * as checkpoints from '../requests/checkpoints.ts'
@@ -24,6 +24,9 @@ export interface AppOptions {
   readonly onUnexpected: (error: unknown) => void
 }
 
+/** Of a body that names one thing. */
+const mostSmallBytes = 16_384
+
 type Handler = (owner: string, body: Body, c: Context) => unknown
 
 /** The REST endpoints of the Tinker protocol. */
@@ -31,11 +34,11 @@ export function trainerApp({ host, sessions, door, onUnexpected }: AppOptions): 
   const app = new Hono().basePath('/api/v1')
   const { base, sampler } = host.service
 
-  const route = (method: 'GET' | 'POST' | 'DELETE', path: string, handler: Handler) =>
+  const route = (method: 'GET' | 'POST' | 'DELETE', path: string, handler: Handler, takes: Takes = 'place') =>
     app.on(method, path, async (c) => {
-      const visitor = await door(c.req.raw.headers)
+      const visitor = await door(c.req.raw.headers, takes)
       try {
-        const body = await bodyOf(c, visitor)
+        const body = await bodyOf(c, visitor, takes)
         const leave = visitor.enter()
         try {
           const result = await handler(visitor.owner, body, c)
@@ -48,10 +51,12 @@ export function trainerApp({ host, sessions, door, onUnexpected }: AppOptions): 
         visitor.leave()
       }
     })
-  const bodyOf = async (c: Context, { bodyBytes }: Visitor): Promise<Body> =>
-    readRequest(c.req.raw, Math.min(bodyBytes ?? Number.POSITIVE_INFINITY, host.limits.bodyBytes))
-  const post = (path: string, handler: (owner: string, value: unknown) => unknown) =>
-    route('POST', path, (owner, body) => handler(owner, jsonOf(body)))
+  const bodyOf = async (c: Context, { bodyBytes }: Visitor, takes: Takes): Promise<Body> => {
+    const most = takes === 'place' ? host.limits.bodyBytes : mostSmallBytes
+    return readRequest(c.req.raw, Math.min(bodyBytes ?? Number.POSITIVE_INFINITY, most))
+  }
+  const post = (path: string, handler: (owner: string, value: unknown) => unknown, takes?: Takes) =>
+    route('POST', path, (owner, body) => handler(owner, jsonOf(body)), takes)
 
   app.get('/healthz', () => Response.json({ status: 'ok' }))
   // Parts of a pass are sent one after another, so they come in order.
@@ -69,7 +74,8 @@ export function trainerApp({ host, sessions, door, onUnexpected }: AppOptions): 
   }))
 
   post('/create_session', (owner) => sessions.create(owner))
-  post('/session_heartbeat', (owner, value) => sessions.beat(owner, value))
+  // Without it a session ends: no work of its key may keep it out.
+  post('/session_heartbeat', (owner, value) => sessions.beat(owner, value), 'nothing')
   route('POST', '/sessions/:id/finish', (owner, _, c) => sessions.finish(owner, param(c, 'id')))
 
   post('/create_model', (owner, value) => models.createModel(host, owner, value))
@@ -94,13 +100,13 @@ export function trainerApp({ host, sessions, door, onUnexpected }: AppOptions): 
   post('/create_sampling_session', (owner, value) => sampling.createSamplingSession(host, owner, value))
   post('/asample', (owner, value) => sampling.sample(host, owner, value))
   route('GET', '/samplers/:id', (owner, _, c) => sampling.samplerInfo(host, owner, param(c, 'id')))
-  route('POST', '/retrieve_future', (owner, body, c) =>
+  const poll: Handler = (owner, body, c) =>
     retrieve(host, owner, jsonOf(body), {
       signal: c.req.raw.signal,
       // A client that reads both is told JSON.
       wantsProtobuf: c.req.header('accept')?.trim() === protobufType,
-    }),
-  )
+    })
+  route('POST', '/retrieve_future', poll, 'no place')
 
   route('GET', '/training_runs', (owner) => checkpoints.trainingRuns(host, owner))
   route('GET', '/training_runs/:run', (owner, _, c) => checkpoints.runOf(host, param(c, 'run'), owner))

@@ -7,7 +7,13 @@ import { BlobHash } from '../../core/index.ts'
  */
 
 const Id = z.string()
-const Numbers = z.array(z.number())
+/** Looked at by a plain loop: a day's training is hundreds of millions of them. */
+const Numbers = z.custom<number[]>((value) => Array.isArray(value) && allFinite(value), 'no array of finite numbers')
+
+function allFinite(values: readonly unknown[]): boolean {
+  for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) return false
+  return true
+}
 
 const Loss = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('cross_entropy') }),
@@ -173,7 +179,7 @@ export const TrainerEvent = z.discriminatedUnion('type', [
   Settled,
   /** They are about to be done. One that was begun and is not settled was under way when the process ended. */
   z.strictObject({ type: z.literal('begun'), requests: z.array(Id) }),
-  /** They were begun, and put back by a server that closed. */
+  /** They were begun, and put back: by a server that closed, or because another was taken that comes before them. */
   z.strictObject({ type: z.literal('put-back'), requests: z.array(Id) }),
   z.strictObject({ type: z.literal('checkpoint-deleted'), path: z.string() }),
   z.strictObject({ type: z.literal('session-ended'), session: Id, at: z.number() }),

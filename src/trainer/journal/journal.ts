@@ -1,7 +1,9 @@
-import { type FileHandle, open, readFile, rename, truncate } from 'node:fs/promises'
+import { type FileHandle, open, rename, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { InputError } from '../../errors/index.ts'
-import { TrainerEvent } from './events.ts'
+import { z } from 'zod'
+import { InputError, InvariantError } from '../../errors/index.ts'
+import { type Outcome, TrainerEvent } from './events.ts'
+import { readLines, writeLines } from './lines.ts'
 
 /**
  * Events in one file, in their order. An event counts when its line is on the disk; a line that a crash cut off was never
@@ -14,6 +16,8 @@ export class Journal {
   #waiting: Waiting[] = []
   #turn: Promise<void> = Promise.resolve()
   #bytes: number
+  /** Bytes that were needed when the file was last written anew. */
+  #needed = 0
   /** After a write that failed nobody knows where the file ends: nothing more is written. */
   #broken: { readonly cause: unknown } | null = null
 
@@ -29,54 +33,56 @@ export class Journal {
    * @throws InputError `trainer/damaged-journal` when a whole line cannot be read.
    */
   static async open(path: string, apply: (event: TrainerEvent) => void): Promise<Journal> {
-    const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return Buffer.alloc(0)
-      throw error
-    })
-    const whole = bytes.lastIndexOf(0x0a) + 1
-    if (whole < bytes.length) await truncate(path, whole)
-    let [from, line] = [0, 0]
-    while (from < whole) {
-      const end = bytes.indexOf(0x0a, from)
+    let line = 0
+    const { whole, all } = await readLines(path, (text) => {
       line += 1
-      apply(readEvent(bytes.toString('utf8', from, end), path, line))
-      from = end + 1
-    }
+      apply(readEvent(text, path, line))
+    })
+    if (whole < all) await truncate(path, whole)
     const file = await open(path, 'a')
     await syncFolderOf(path)
     return new Journal(path, file, whole, apply)
   }
 
-  /** Bytes of the file. */
-  get bytes(): number {
-    return this.#bytes
+  /** Whether the file has more than so many bytes, and half of them have come since it was last written anew. */
+  isLongerThan(bytes: number): boolean {
+    return this.#bytes > Math.max(bytes, 2 * this.#needed)
   }
 
   /**
    * Writes an event down; resolves when it is on the disk and applied.
    * @param outlasts what the event must outlast: the end of the machine, or of this process only, which costs no sync.
+   * @throws UnwritableEventError for what {@link open} would refuse to read. Nothing was written.
    */
-  append(event: TrainerEvent, outlasts: 'machine' | 'process' = 'machine'): Promise<void> {
+  async append(event: TrainerEvent, outlasts: 'machine' | 'process' = 'machine'): Promise<void> {
+    const line = lineOf(event)
     return new Promise((done, failed) => {
-      this.#waiting.push({ event, outlasts, done, failed })
+      this.#waiting.push({ event, line, outlasts, done, failed })
       if (this.#waiting.length === 1) this.#turn = this.#turn.then(() => this.#flush())
     })
   }
 
-  /** Puts a shorter history with the same outcome in the place of the file's. @param events made when its turn has come. */
+  /**
+   * Puts a shorter history with the same outcome in the place of the file's. What is appended meanwhile waits, and so nothing is
+   * applied.
+   * @param events made when its turn has come, and taken piece by piece.
+   */
   rewrite(events: () => Iterable<TrainerEvent>): Promise<void> {
     const work = this.#turn.then(async () => {
-      const text = [...events()].map(lineOf).join('')
       const other = `${this.#path}.new`
       const file = await open(other, 'w')
-      await file.writeFile(text)
-      await file.sync()
-      await file.close()
+      let bytes: number
+      try {
+        bytes = await writeLines(file, linesOf(events()))
+        await file.sync()
+      } finally {
+        await file.close()
+      }
       await rename(other, this.#path)
       await syncFolderOf(this.#path)
       await this.#file.close()
       this.#file = await open(this.#path, 'a')
-      this.#bytes = Buffer.byteLength(text)
+      this.#bytes = this.#needed = bytes
     })
     this.#turn = work.catch(() => {})
     return work
@@ -93,10 +99,11 @@ export class Journal {
     this.#waiting = []
     try {
       if (this.#broken !== null) throw this.#broken.cause
-      const text = taken.map(({ event }) => lineOf(event)).join('')
-      await this.#file.appendFile(text)
+      this.#bytes += await writeLines(
+        this.#file,
+        taken.map(({ line }) => line),
+      )
       if (taken.some(({ outlasts }) => outlasts === 'machine')) await this.#file.datasync()
-      this.#bytes += Buffer.byteLength(text)
     } catch (error) {
       this.#broken ??= { cause: error }
       for (const { failed } of taken) failed(error)
@@ -109,14 +116,40 @@ export class Journal {
   }
 }
 
+/** An event that the journal could not read back: no number of JSON, a part that is missing, or more than a line holds. */
+export class UnwritableEventError extends InvariantError {
+  constructor(type: TrainerEvent['type'], why: string, cause: unknown) {
+    super(`an event ${type} that cannot be read back was not written: ${why.slice(0, 300)}`, cause)
+  }
+
+  /** In the place of a result that cannot be written down. */
+  get outcome(): Outcome {
+    return { kind: 'failed', message: `${this.message} ${this.hint}`, category: 'server', code: this.code }
+  }
+}
+
 interface Waiting {
   readonly event: TrainerEvent
+  readonly line: string
   readonly outlasts: 'machine' | 'process'
   readonly done: () => void
   readonly failed: (error: unknown) => void
 }
 
-const lineOf = (event: TrainerEvent): string => `${JSON.stringify(event)}\n`
+/** @throws UnwritableEventError */
+function lineOf(event: TrainerEvent): string {
+  const read = TrainerEvent.safeParse(event)
+  if (!read.success) throw new UnwritableEventError(event.type, z.prettifyError(read.error), read.error)
+  try {
+    return `${JSON.stringify(event)}\n`
+  } catch (cause) {
+    throw new UnwritableEventError(event.type, (cause as Error).message, cause)
+  }
+}
+
+function* linesOf(events: Iterable<TrainerEvent>): Iterable<string> {
+  for (const event of events) yield lineOf(event)
+}
 
 function readEvent(text: string, path: string, line: number): TrainerEvent {
   try {

@@ -8,6 +8,7 @@ import type {
   StoredSampler,
   StoredSession,
   TrainerEvent,
+  Work,
 } from './events.ts'
 
 /** A request with what came of it. */
@@ -54,7 +55,7 @@ export class TrainerState {
         if (event.model) this.#hold(event.model, null, -1)
         return this.#accept(event.request)
       case 'sampler':
-        return void this.samplers.set(event.sampler.id, event.sampler)
+        return this.#addSampler(event.sampler)
       case 'checkpoint':
         return void this.checkpoints.set(event.checkpoint.path, event.checkpoint)
       case 'settled':
@@ -97,14 +98,19 @@ export class TrainerState {
     )
   }
 
-  /** Forgets results older than a time which nothing is made from any more. */
-  forget(before: number): void {
+  /** Forgets results that are over, where nothing is made from them any more. */
+  forget(isOver: (id: string, settledAt: number) => boolean): void {
     const needed = new Set([...this.models.values()].flatMap(({ since }) => since.flat()))
     for (const [id, { request, settledAt }] of this.requests) {
-      if (settledAt === null || settledAt >= before || needed.has(id)) continue
+      if (settledAt === null || needed.has(id) || !isOver(id, settledAt)) continue
       this.requests.delete(id)
       if (request.seq !== null) this.#bySeq.delete(keyOf(request.subject, request.seq))
     }
+  }
+
+  /** One of a session that ended meanwhile ends with it. */
+  #addSampler(sampler: StoredSampler): void {
+    if (this.sessions.has(sampler.session)) this.samplers.set(sampler.id, sampler)
   }
 
   #hold(model: StoredModel, snapshot: BlobHash | null, passed: number): void {
@@ -113,7 +119,10 @@ export class TrainerState {
 
   #accept(request: StoredRequest): void {
     const { id, subject, seq } = request
-    this.requests.set(id, { request, outcome: null, settledAt: null, begun: 0 })
+    const isThere = (subject.kind === 'model' ? this.models : this.samplers).has(subject.id)
+    // What it was asked of may have ended while it was written down.
+    const ended = isThere ? null : failed(`The ${subject.kind} ${subject.id} ended before it.`)
+    this.requests.set(id, { request, outcome: ended, settledAt: ended && 0, begun: 0 })
     if (seq !== null) this.#bySeq.set(keyOf(subject, seq), id)
     const held = subject.kind === 'model' ? this.models.get(subject.id) : undefined
     if (held === undefined) return
@@ -134,7 +143,7 @@ export class TrainerState {
   }
 
   #settle({ requests, at, sampler, checkpoint, snapshot, unloaded }: Settled): void {
-    if (sampler) this.samplers.set(sampler.id, sampler)
+    if (sampler) this.#addSampler(sampler)
     if (checkpoint) this.checkpoints.set(checkpoint.path, checkpoint)
     const done = requests.map(({ id, outcome }) => {
       const request = this.requests.get(id)?.request
@@ -149,7 +158,8 @@ export class TrainerState {
     const waiting = held.waiting.filter((id) => !ids.includes(id))
     const passed = Math.max(held.passed, ...done.map((request) => barrierOf(request)))
     // What was done for a request whose work is known no more is in the snapshot.
-    const again = done.some((request) => request?.work != null)
+    const again = done.some((request) => request?.work != null && !leavesAsIs(request.work))
+    if (!again) this.#drop(ids)
     const next = { ...held, waiting, passed, since: again ? [...held.since, ids] : held.since }
     this.models.set(held.model.id, snapshot ? { ...next, snapshot: snapshot.state, since: [] } : next)
     if (snapshot) this.#drop(next.since.flat())
@@ -159,7 +169,7 @@ export class TrainerState {
   #unload(id: string, at: number): void {
     const held = this.models.get(id)
     this.models.delete(id)
-    const outcome = { kind: 'failed', message: `The model ${id} was unloaded before it.`, category: 'user' } as const
+    const outcome = failed(`The model ${id} was unloaded before it.`)
     for (const waiting of held?.waiting ?? []) {
       const request = this.requests.get(waiting)?.request
       if (request) this.requests.set(waiting, { request, outcome, settledAt: at, begun: 0 })
@@ -179,7 +189,7 @@ export class TrainerState {
     this.sessions.delete(session)
     for (const [id, { model }] of this.models) if (model.session === session) this.#unload(id, at)
     for (const [id, sampler] of this.samplers) if (sampler.session === session) this.samplers.delete(id)
-    const outcome = { kind: 'failed', message: `The session ${session} ended before it.`, category: 'user' } as const
+    const outcome = failed(`The session ${session} ended before it.`)
     for (const request of this.waitingSamples()) {
       if (this.samplers.has(request.subject.id)) continue
       this.requests.set(request.id, { request, outcome, settledAt: at, begun: 0 })
@@ -187,8 +197,14 @@ export class TrainerState {
   }
 }
 
+const failed = (message: string): Outcome => ({ kind: 'failed', message, category: 'user' })
+
 const keyOf = ({ kind, id }: StoredRequest['subject'], seq: number): string => `${kind} ${id} ${seq}`
 
+/** A model is made again without it. */
+const leavesAsIs = (work: Work): boolean =>
+  (work.kind === 'pass' && work.forwardOnly) || work.kind === 'save_weights' || work.kind === 'save_for_sampler'
+
 /** Passes add up in any order until the next barrier, and after it nothing that was before it is taken. */
-const barrierOf = (request: StoredRequest | undefined): number =>
+export const barrierOf = (request: StoredRequest | undefined): number =>
   request?.work == null || request.work.kind === 'pass' ? -1 : (request.seq ?? -1)

@@ -3,6 +3,7 @@ import { sha256 } from '../../core/index.ts'
 import { absent, requestError } from '../errors.ts'
 import type { TrainerHost } from '../host.ts'
 import type { StoredModel, StoredRequest, StoredSampler, StoredSession, Work } from '../journal/events.ts'
+import { inTurn } from './in-turn.ts'
 
 /** What is asked, of whom, under which number. */
 export interface Asked {
@@ -14,10 +15,9 @@ export interface Asked {
   readonly body: unknown
   /** Of a request that makes one. */
   readonly model?: StoredModel
+  /** Refuses it, if it is not a repeated one. */
+  readonly guard?: () => void
 }
-
-/** Requests that are being written down: the same one, sent twice at once, is one. */
-const arriving = new WeakMap<TrainerHost, Map<string, Promise<string>>>()
 
 /**
  * Takes a request: from when this resolves, it is done, once. The same request under the same number is the one before.
@@ -26,17 +26,10 @@ const arriving = new WeakMap<TrainerHost, Map<string, Promise<string>>>()
 export async function accept(host: TrainerHost, asked: Asked): Promise<string> {
   const { subject, seq } = asked
   if (seq === null) return write(host, asked)
-  const ours = arriving.get(host) ?? new Map<string, Promise<string>>()
-  arriving.set(host, ours)
-  const key = `${subject.kind} ${subject.id} ${seq} ${hashOf(asked.body)}`
-  const before = ours.get(key)
-  if (before !== undefined) return before
-  const writing = write(host, asked).finally(() => ours.delete(key))
-  ours.set(key, writing)
-  return writing
+  return inTurn(host, `${subject.kind} ${subject.id} ${seq}`, () => write(host, asked))
 }
 
-async function write(host: TrainerHost, { owner, subject, seq, work, body, model }: Asked): Promise<string> {
+async function write(host: TrainerHost, { owner, subject, seq, work, body, model, guard }: Asked): Promise<string> {
   const hash = hashOf([work.kind, body])
   const before = host.state.withSeq(subject, seq)
   if (before !== null && before.request.hash === hash) return before.request.id
@@ -48,15 +41,16 @@ async function write(host: TrainerHost, { owner, subject, seq, work, body, model
       { status: 409, field: 'seq_id' },
     )
   }
-  const held = subject.kind === 'model' ? host.state.models.get(subject.id) : undefined
-  if (held !== undefined && seq !== null && seq <= held.passed) {
+  const passed = subject.kind === 'model' ? host.passed(subject.id) : -1
+  if (seq !== null && seq <= passed) {
     throw requestError(
       'number-passed',
-      `The model ${subject.id} has done request ${held.passed}, and ${seq} comes before it.`,
+      `The model ${subject.id} has begun request ${passed}, and ${seq} comes before it.`,
       'Send requests in the order of their numbers; only passes before a step may overtake each other.',
       { field: 'seq_id' },
     )
   }
+  guard?.()
   refuseTooMany(host, owner)
   const request: StoredRequest = { id: randomUUID(), owner, subject, seq, hash, work }
   await host.append({ type: 'accepted', request, ...(model === undefined ? {} : { model }) })

@@ -29,9 +29,7 @@ export function listCheckpoints(host: TrainerHost, owner: string, model: string 
 
 /** Deletes a checkpoint; sampling sessions that were opened on it go on. */
 export async function deleteCheckpoint(host: TrainerHost, owner: string, path: string): Promise<void> {
-  const { weights, state } = checkpointOf(host, owner, path, 'checkpoint_id')
-  await host.append({ type: 'checkpoint-deleted', path })
-  await host.discard([weights, ...(state === null ? [] : [state])])
+  await host.deleteCheckpoint(checkpointOf(host, owner, path, 'checkpoint_id').path)
 }
 
 /** The adapter's weights as safetensors bytes. */

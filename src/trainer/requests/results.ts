@@ -17,6 +17,7 @@ export async function retrieve(
   const { request_id } = readBody(FutureRef, value)
   const outcome = await host.outcome(owner, request_id, patienceMs, signal)
   if (outcome === null) return Response.json({ type: 'try_again', request_id, queue_state: 'active' }, { status: 408 })
+  if (!signal.aborted) host.results.delivered(request_id)
   return answer(outcome, wantsProtobuf)
 }
 

@@ -1,16 +1,17 @@
 import { randomInt } from 'node:crypto'
 import { RatchetError } from '../../errors/index.ts'
 import { validateRequest } from '../../model/index.ts'
-import { requestError } from '../errors.ts'
+import { requestError, samplerNumberReused } from '../errors.ts'
 import type { TrainerHost } from '../host.ts'
 import type { StoredSampler } from '../journal/events.ts'
 import { CreateSamplingSession, Sample } from '../wire/bodies.ts'
 import { readBody } from '../wire/read-body.ts'
 import { accept, samplerOf, sessionOf } from './accept.ts'
 import { checkpointOf } from './checkpoints.ts'
+import { inTurn } from './in-turn.ts'
 import { samplerId } from './training.ts'
 
-/** `create_sampling_session`: of the base model, or of a checkpoint. */
+/** `create_sampling_session`: of the base model, or of a checkpoint. The same one under its number is the one before. */
 export async function createSamplingSession(host: TrainerHost, owner: string, value: unknown) {
   const { session_id, sampling_session_seq_id, base_model, model_path } = readBody(CreateSamplingSession, value)
   const session = sessionOf(host, owner, session_id).id
@@ -31,7 +32,12 @@ export async function createSamplingSession(host: TrainerHost, owner: string, va
     weights: weights && { blob: weights.weights, lora: weights.lora },
     path: model_path ?? null,
   }
-  if (!host.state.samplers.has(id)) await host.append({ type: 'sampler', sampler })
+  await inTurn(host, `sampler ${id}`, async () => {
+    const before = host.state.samplers.get(id)
+    if (before === undefined) return host.addSampler(sampler)
+    const same = before.path === sampler.path && before.weights?.blob === sampler.weights?.blob
+    if (!same) throw samplerNumberReused(id)
+  })
   return { sampling_session_id: id, type: 'create_sampling_session' }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { RatchetError } from '../../errors/index.ts'
 import { validateData, validateLoss } from '../../model/index.ts'
-import { requestError } from '../errors.ts'
+import { requestError, samplerNumberReused } from '../errors.ts'
 import type { TrainerHost } from '../host.ts'
 import type { Work } from '../journal/events.ts'
 import { OptimStep, SaveForSampler, SaveWeights } from '../wire/bodies.ts'
@@ -84,13 +84,23 @@ export async function saveForSampler(host: TrainerHost, owner: string, value: un
   const { sampling_session_seq_id: number, path } = body
   const sampler = number == null ? null : samplerId(session, number)
   const name = sampler === null ? (path ?? `${body.seq_id ?? randomUUID()}`) : null
-  return ask(host, owner, id, body.seq_id, { kind: 'save_for_sampler', name, sampler })
+  const guard = () => {
+    if (sampler !== null && host.state.samplers.has(sampler)) throw samplerNumberReused(sampler)
+  }
+  return ask(host, owner, id, body.seq_id, { kind: 'save_for_sampler', name, sampler }, guard)
 }
 
 /** Sampling sessions are numbered within their session. */
 export const samplerId = (session: string, number: number): string => `${session}:sample:${number}`
 
-async function ask(host: TrainerHost, owner: string, id: string, seq: number | null | undefined, work: Work) {
+async function ask(
+  host: TrainerHost,
+  owner: string,
+  id: string,
+  seq: number | null | undefined,
+  work: Work,
+  guard = () => {},
+) {
   const subject = { kind: 'model', id } as const
-  return { request_id: await accept(host, { owner, subject, seq: seq ?? null, work, body: work }), model_id: id }
+  return { request_id: await accept(host, { owner, subject, seq: seq ?? null, work, body: work, guard }), model_id: id }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SamplingTemperature } from '../../model/index.ts'
 
 /*
  * Bodies in JSON as the official Python SDK sends them (read in tinker 0.38.0; 0.25.0 differs in nothing that is read here).
@@ -44,8 +45,10 @@ export const LoadWeights = z.object({
   optimizer: z.boolean(),
 })
 
+/** AdamW moves every weight by about as much a step: above it a model is not trained, but destroyed. */
+const mostLearningRate = 10
 const Adam = z.object({
-  learning_rate: z.number().nonnegative().default(1e-4),
+  learning_rate: z.number().nonnegative().max(mostLearningRate).default(1e-4),
   beta1: z.number().min(0).lt(1).default(0.9),
   beta2: z.number().min(0).lt(1).default(0.95),
   eps: z.number().positive().default(1e-12),
@@ -75,7 +78,7 @@ const SamplingParams = z.object({
   max_tokens: z.int().positive().nullish(),
   seed: z.int().nullish(),
   stop: Stop.nullish(),
-  temperature: z.number().nonnegative().default(1),
+  temperature: SamplingTemperature.default(1),
   top_k: z.int().default(-1),
   top_p: z.number().gt(0).max(1).default(1),
 })

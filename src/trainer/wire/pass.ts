@@ -36,6 +36,8 @@ export const rawData = (body: PassInputBody): readonly RawDatum[] =>
 
 const losses = ['cross_entropy', 'importance_sampling', 'ppo', 'cispo'] as const
 const thresholds = ['clip_low_threshold', 'clip_high_threshold']
+/** Stands for no upper clip, which is infinity in protobuf: the journal, which is JSON, has none. */
+const unbounded = 1e30
 const fields = { target_tokens: 'target', weights: 'weights', logprobs: 'logprobs', advantages: 'advantages' } as const
 const isField = (name: string): name is keyof typeof fields => name in fields
 
@@ -69,7 +71,7 @@ export function lossOf(name: string, config: Readonly<Record<string, number>>): 
   }
   if (kind === 'cross_entropy' || kind === 'importance_sampling') return { kind }
   const { clip_low_threshold: clipLow = 0.8, clip_high_threshold: clipHigh = 1.2 } = config
-  return { kind, clipLow, clipHigh }
+  return { kind, clipLow, clipHigh: Math.min(clipHigh, unbounded) }
 }
 
 /**

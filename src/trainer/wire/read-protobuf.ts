@@ -18,7 +18,7 @@ export function readPassBody(bytes: Uint8Array): PassBody {
     const pbf = new PbfReader(bytes)
     pbf.readFields((tag) => {
       if (tag === 1) read.modelId = pbf.readString()
-      else if (tag === 2) read.seqId = pbf.readVarint()
+      else if (tag === 2) read.seqId = readSeq(pbf)
       else if (tag === 3) data.push(readDatum(pbf, data.length))
       else if (tag === 4) read.loss = pbf.readString()
       else if (tag === 5)
@@ -40,6 +40,14 @@ export function readPassBody(bytes: Uint8Array): PassBody {
   }
   const { seqId, ...rest } = read
   return { ...rest, seqId: seqId === 0 ? null : seqId, data, config: { ...config, ...config2 } }
+}
+
+function readSeq(pbf: PbfReader): number {
+  const seq = pbf.readVarint()
+  if (Number.isSafeInteger(seq)) return seq
+  throw requestError('invalid-request', `The request's seq_id: ${seq} is too large.`, 'Number requests from 1 on.', {
+    field: 'seq_id',
+  })
 }
 
 function readDatum(pbf: PbfReader, index: number): RawDatum {

@@ -23,12 +23,16 @@ export class BlobShelf {
 
   /** Resolves when the bytes are on the disk; they are held. */
   put(bytes: Uint8Array): Promise<BlobHash> {
-    const hash = BlobHash.parse(sha256(bytes))
-    this.#held.set(hash, (this.#held.get(hash) ?? 0) + 1)
+    this.hold([BlobHash.parse(sha256(bytes))])
     return this.#next(() => this.#storage.put(bytes))
   }
 
-  /** Lets go of what was put as often as it is told here. */
+  /** Holds what is there; see {@link release}. */
+  hold(hashes: readonly BlobHash[]): void {
+    for (const hash of hashes) this.#held.set(hash, (this.#held.get(hash) ?? 0) + 1)
+  }
+
+  /** Lets go of what was put or held as often as it is told here. */
   release(hashes: readonly BlobHash[]): void {
     for (const hash of hashes) {
       const count = (this.#held.get(hash) ?? 0) - 1

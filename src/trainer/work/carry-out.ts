@@ -1,5 +1,5 @@
 import type { BlobHash, Saved, Trainer } from '../../core/index.ts'
-import { absent } from '../errors.ts'
+import { absent, samplerNumberReused } from '../errors.ts'
 import type { Outcome, Settled, StoredCheckpoint, StoredModel, StoredSampler, Work } from '../journal/events.ts'
 import { passResult } from './pass-result.ts'
 import type { Step } from './steps.ts'
@@ -13,6 +13,7 @@ export interface WorkPlace {
   readonly keep: (saved: Saved) => Promise<BlobHash>
   readonly blob: (hash: BlobHash) => Promise<Uint8Array>
   readonly checkpoint: (path: string, owner: string) => StoredCheckpoint | null
+  readonly hasSampler: (id: string) => boolean
   readonly now: () => number
 }
 
@@ -53,7 +54,8 @@ async function carryOutOne(
       return done(plain({ metrics: { step, ...(gradNorm === null ? {} : { grad_norm: gradNorm }) } }))
     }
     case 'save_weights': {
-      const [state, weights] = [await trainer.saveState(), await trainer.saveWeights()]
+      // As at other Tinker servers: a gradient that waits for its step stays with the model.
+      const [state, weights] = [await trainer.saveState('left out'), await trainer.saveWeights()]
       const checkpoint = await kept(model, { kind: 'weights', name: work.name, state, weights }, place)
       return done(plain({ path: checkpoint.path, type: 'save_weights' }), { checkpoint })
     }
@@ -64,14 +66,19 @@ async function carryOutOne(
         const checkpoint = await kept(model, { kind: 'sampler_weights', name: work.name, state: null, weights }, place)
         return done(plain({ path: checkpoint.path, type }), { checkpoint })
       }
+      if (work.sampler !== null && place.hasSampler(work.sampler)) throw samplerNumberReused(work.sampler)
       const sampler = await served(model, work.sampler ?? id, weights, place)
       return done(plain({ path: null, sampling_session_id: sampler.id, type }), { sampler })
     }
     case 'load_weights': {
       const checkpoint = place.checkpoint(work.path, model.owner)
       if (checkpoint === null) throw absent('checkpoint', work.path, 'path')
-      if (work.optimizer && checkpoint.state !== null) await trainer.loadState(await place.blob(checkpoint.state))
-      else await trainer.loadWeights(await place.blob(checkpoint.weights))
+      const whole = work.optimizer && checkpoint.state !== null ? checkpoint.state : null
+      const bytes = await place.blob(whole ?? checkpoint.weights).catch((error: unknown) => {
+        // It was deleted while it was read.
+        throw place.checkpoint(work.path, model.owner) === null ? absent('checkpoint', work.path, 'path') : error
+      })
+      await (whole === null ? trainer.loadWeights(bytes) : trainer.loadState(bytes))
       return done(plain({ path: work.path, model_id: model.id, type: 'load_weights' }))
     }
     case 'unload_model':

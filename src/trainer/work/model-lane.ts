@@ -1,7 +1,7 @@
 import type { BlobHash, ModelService, Trainer } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
 import type { Outcome, Settled, StoredModel, StoredRequest } from '../journal/events.ts'
-import type { TrainerState } from '../journal/state.ts'
+import { barrierOf, type TrainerState } from '../journal/state.ts'
 import { carryOut, type Done, type WorkPlace } from './carry-out.ts'
 import { nextStep, requestsOf, sameStep, type Step } from './steps.ts'
 import type { Suspects } from './suspects.ts'
@@ -12,6 +12,8 @@ export interface LaneOptions extends WorkPlace {
   readonly suspects: Suspects
   readonly blob: (hash: BlobHash) => Promise<Uint8Array>
   readonly settle: (event: Omit<Settled, 'type' | 'at'>) => Promise<void>
+  /** Writes down that requests were begun and are not done. */
+  readonly putBack: (ids: readonly string[]) => Promise<void>
   /** Told of what no request is to blame for: what waits is done after the next start. */
   readonly onFatal: (error: unknown) => void
   /** Milliseconds of work after which an optimizer step is followed by a snapshot. */
@@ -29,10 +31,16 @@ export class ModelLane {
   #busy: Promise<void> | null = null
   #workedMs = 0
   #stopped = false
+  #barrier = -1
 
   constructor(model: StoredModel, options: LaneOptions) {
     this.#model = model
     this.#options = options
+  }
+
+  /** The number of the step under way, which no smaller one may come before any more; -1: passes, or nothing. */
+  get barrier(): number {
+    return this.#barrier
   }
 
   /** Does what waits, unless it is about it. */
@@ -41,7 +49,8 @@ export class ModelLane {
     this.#busy = this.#work()
       .catch((error: unknown) => {
         this.#stopped = true
-        this.#options.onFatal(error)
+        // What a session that ended meanwhile had kept is gone.
+        if (this.#options.state.models.has(this.#model.id)) this.#options.onFatal(error)
       })
       .finally(() => {
         this.#busy = null
@@ -63,14 +72,22 @@ export class ModelLane {
     const { suspects } = this.#options
     for (let step = this.#next(); step !== null && !this.#stopped; step = this.#next()) {
       const now = step
+      // From here on nothing is taken that comes before it; what was taken already may still be on its way to the disk.
+      this.#barrier = barrierOf(requestsOf(now)[0])
       // A model is made again from what went well before: whether that ends the process is no fault of the next request.
       if (!this.#isNew()) await suspects.beside(() => this.#opened())
       await suspects.attempt(
         requestsOf(now),
-        () => this.#do(now),
+        () => (this.#isFirst(now) ? this.#do(now) : this.#options.putBack(requestsOf(now).map(({ id }) => id))),
         (outcome) => this.#options.settle(refusal(now, outcome)),
       )
+      this.#barrier = -1
     }
+  }
+
+  /** Passes add up in any order; of what is done alone none may be before it. */
+  #isFirst(step: Step): boolean {
+    return step.kind === 'passes' || this.#waiting()[0]?.id === step.request.id
   }
 
   async #do(step: Step): Promise<void> {

@@ -3,7 +3,9 @@ import type { PassResult } from '../journal/events.ts'
 
 /** JSON has no infinity, and float32 no larger number. */
 const largest = 3.4028234663852886e38
-const finite = (value: number): number => (Number.isNaN(value) ? largest : Math.min(largest, Math.max(-largest, value)))
+/** The nearest number that JSON has. */
+export const finite = (value: number): number =>
+  Number.isNaN(value) ? largest : Math.min(largest, Math.max(-largest, value))
 
 /** What a pass answers: the log-probability of each target, the loss of each, and their sum. */
 export function passResult(data: readonly Datum[], logprobs: readonly (readonly number[])[], loss: Loss): PassResult {

@@ -3,6 +3,7 @@ import type { BlobHash, ModelService } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
 import type { Outcome, Settled, StoredRequest, StoredSampler } from '../journal/events.ts'
 import { Adapters } from './adapters.ts'
+import { finite } from './pass-result.ts'
 import { PromptScorer } from './prompt-scorer.ts'
 import type { Suspects } from './suspects.ts'
 
@@ -12,8 +13,10 @@ export interface SampleDeskOptions {
   readonly settle: (event: Omit<Settled, 'type' | 'at'>) => Promise<void>
   readonly onFatal: (error: unknown) => void
   readonly suspects: Suspects
-  /** Writes down that a request was begun and is not done, because the server closes. */
-  readonly putBack: (id: string) => Promise<void>
+  /** Whether it is known what came of a request. */
+  readonly isOver: (id: string) => boolean
+  /** Writes down that requests were begun and are not done, because the server closes. */
+  readonly putBack: (ids: readonly string[]) => Promise<void>
   /** Adapters that are loaded for sampling at once. */
   readonly mostAdapters: number
 }
@@ -38,7 +41,8 @@ export class SampleDesk {
   take(request: StoredRequest, sampler: StoredSampler): void {
     const work = this.#answer(request, sampler)
       .catch((error: unknown) => {
-        if (!this.#ending.signal.aborted) this.#options.onFatal(error)
+        // The weights of a session that ended meanwhile are gone.
+        if (!this.#ending.signal.aborted && !this.#options.isOver(request.id)) this.#options.onFatal(error)
       })
       .finally(() => this.#underWay.delete(work))
     this.#underWay.add(work)
@@ -61,7 +65,7 @@ export class SampleDesk {
       } catch (error) {
         if (!this.#ending.signal.aborted) throw error
       }
-      await putBack(request.id)
+      await putBack([request.id])
     }
     await suspects.attempt([request], draw, settled)
   }
@@ -79,12 +83,14 @@ export class SampleDesk {
         logprobs: [...logprobs],
         stopReason,
       })),
-      promptLogprobs: work.promptLogprobs ? [...(await this.#scorer.score(weights, prompt))] : null,
+      promptLogprobs: work.promptLogprobs ? (await this.#scorer.score(weights, prompt)).map(told) : null,
     }
   }
 }
 
+const told = (logprob: number | null): number | null => (logprob === null ? null : finite(logprob))
+
 function refusal(error: unknown): Outcome {
-  if (!RatchetError.is(error) || !/^model\/(?:invalid|state)/.test(error.code)) throw error
+  if (!RatchetError.is(error) || !/^model\/(?:invalid|state|non-finite)/.test(error.code)) throw error
   return { kind: 'failed', message: `${error.message} ${error.hint}`, category: 'user', code: error.code }
 }

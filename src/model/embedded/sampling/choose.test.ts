@@ -266,3 +266,23 @@ describe('properties of masks', () => {
     )
   })
 })
+
+describe('a row of what is no number', () => {
+  it.each([
+    ['drawn from', all, null],
+    ['greedy', { ...all, temperature: 0 }, null],
+    ['truncated', { ...all, topK: 2, topP: 0.9 }, null],
+    ['held to some tokens', all, Int32Array.of(0b0110)],
+  ] as const)('is chosen from by nothing: %s', (_, params, allowed) => {
+    const chooser = new TokenChooser(4)
+    const row = new Float32Array(4).fill(Number.NaN)
+    for (const [probabilities, correction] of [
+      [row, 0],
+      [Float32Array.of(1, 0, 0, 0), Number.NaN],
+    ] as const) {
+      expect(() => chooser.choose(probabilities, 0, correction, params, 0.5, allowed)).toThrow(
+        expect.objectContaining({ code: 'model/non-finite-probabilities' }),
+      )
+    }
+  })
+})

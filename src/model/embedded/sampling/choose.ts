@@ -1,3 +1,5 @@
+import { NonFiniteProbabilitiesError } from './non-finite-probabilities-error.ts'
+
 /** How a token is drawn from a distribution; see `SamplingParams` for the meanings. */
 export interface DrawParams {
   /** 0 takes the most likely token. */
@@ -80,6 +82,7 @@ export class TokenChooser {
    * @param correction c in log p₁ = temperature · log p + c, with p₁ the probability at temperature 1
    * @param uniform a random number in [0, 1)
    * @param allowed a bit for each token that may be chosen, the first one lowest; at least one. Absent: all may.
+   * @throws NonFiniteProbabilitiesError for a row that holds no numbers.
    */
   choose(
     probabilities: Float32Array,
@@ -90,7 +93,19 @@ export class TokenChooser {
     allowed: Int32Array | null = null,
   ): void {
     const first = row * this.#vocabularySize
-    if (allowed !== null) return this.#chooseAllowed(probabilities, first, correction, params, uniform, allowed)
+    if (allowed !== null) this.#chooseAllowed(probabilities, first, correction, params, uniform, allowed)
+    else this.#chooseAny(probabilities, first, correction, params, uniform)
+    // One that is no number makes the sum of its row, and so the whole row, none.
+    if (!Number.isFinite(this.logprob)) throw new NonFiniteProbabilitiesError()
+  }
+
+  #chooseAny(
+    probabilities: Float32Array,
+    first: number,
+    correction: number,
+    params: DrawParams,
+    uniform: number,
+  ): void {
     let mass = 1
     if (params.temperature === 0) this.token = this.#mostLikely(probabilities, first)
     else if (params.topK < this.#vocabularySize || params.topP < 1)

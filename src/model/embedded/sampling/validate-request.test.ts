@@ -16,3 +16,16 @@ it('a sampler that holds to no grammar refuses a request that has one', () => {
   expect(() => validateRequest(request, limits)).toThrow('holds no sequence to a grammar')
   expect(() => validateRequest(request, { ...limits, grammars: true })).not.toThrow()
 })
+
+it.each([1e-40, 1e-50, 1e39, -1, Number.NaN, Number.POSITIVE_INFINITY])(
+  'a temperature of %d, which float32 cannot divide by, is refused by name',
+  (temperature) => {
+    const request = { prompt: [1], adapter: null, params: { maxTokens: 1, temperature } }
+    expect(() => validateRequest(request, limits)).toThrow(/temperature/)
+  },
+)
+
+it.each([0, 1e-20, 1, 1e4])('a temperature of %d is taken', (temperature) => {
+  const request = { prompt: [1], adapter: null, params: { maxTokens: 1, temperature } }
+  expect(() => validateRequest(request, limits)).not.toThrow()
+})

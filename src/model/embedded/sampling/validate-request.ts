@@ -2,10 +2,11 @@ import { z } from 'zod'
 import type { Grammar, SampleRequest, SamplerCapabilities } from '../../../core/index.ts'
 import { mostNeighbours } from '../nearest/datastore.ts'
 import { InvalidSampleRequestError } from './invalid-sample-request-error.ts'
+import { SamplingTemperature } from './temperature.ts'
 
 const SamplingParamsSchema = z.strictObject({
   maxTokens: z.int().min(1),
-  temperature: z.number().nonnegative().optional(),
+  temperature: SamplingTemperature.optional(),
   topK: z.int().min(1).optional(),
   topP: z.number().gt(0).max(1).optional(),
   stop: z.array(z.string().min(1)).readonly().optional(),

@@ -227,6 +227,14 @@ describe('bad input', () => {
     await expect(trainer.saveState()).rejects.toMatchObject({ code: 'model/gradient-pending' })
   })
 
+  it('a state leaves a gradient out where it is told to, and the gradient stays', async () => {
+    const { trainer } = inProcessTrainer({ model, trained: lora })
+    const before = await trainer.saveState()
+    await trainer.forwardBackward(data, sft)
+    expect(await trainer.saveState('left out')).toEqual(before)
+    expect((await trainer.optimStep({ learningRate: 0.01 })).gradNorm).toBeGreaterThan(0)
+  })
+
   it('weights and states of another kind of training are refused, and nothing changes', async () => {
     const { trainer } = inProcessTrainer({ model, trained: lora })
     const other = inProcessTrainer({ model, trained: { ...lora, rank: 2 } }).trainer

@@ -167,10 +167,10 @@ export class EmbeddedTrainer implements Trainer {
     })
   }
 
-  async saveState(): Promise<Uint8Array> {
+  async saveState(gradient: 'refused' | 'left out' = 'refused'): Promise<Uint8Array> {
     const { config, trained } = this.#options
     return this.#oneAtATime.run(async () => {
-      if (this.#accumulating) throw gradientPending('The training state cannot be saved')
+      if (this.#accumulating && gradient === 'refused') throw gradientPending('The training state cannot be saved')
       const outputs = this.#outputs
       return writeTrainingState(config, trained, await this.#first.state(), { held: await this.#first.held(), outputs })
     })
