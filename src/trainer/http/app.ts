@@ -69,7 +69,14 @@ export function trainerApp({ host, sessions, door, onUnexpected }: AppOptions): 
   post('/telemetry', () => ({ status: 'accepted' }))
   route('GET', '/get_server_capabilities', () => ({
     supported_models: [
-      { model_name: base, max_context_length: sampler.capabilities.contextLength, trainable: true, sampleable: true },
+      {
+        model_name: base,
+        max_context_length: sampler.capabilities.contextLength,
+        trainable: true,
+        sampleable: true,
+        // Beyond the protocol: our client compares what is served with what is trained to this.
+        ...(sampler.capabilities.agreement !== undefined && { agreement: sampler.capabilities.agreement }),
+      },
     ],
   }))
 

@@ -34,7 +34,11 @@ const busy = (): Environment => {
 const patient = {
   messages: [
     { role: 'user', content: 'What is the word of train-0?' },
-    ...[call('look'), refused, call('look'), refused, call('look')],
+    call('look'),
+    refused,
+    call('look'),
+    refused,
+    call('look'),
     { role: 'tool', name: 'look', content: 'the word is secret0' },
     call('answer', { word: 'secret0' }),
   ] satisfies Message[],

@@ -30,7 +30,7 @@ export async function trainControl(run: RolloutRun): Promise<void> {
 const passesPerLook = 8
 
 async function imitateAlone(run: RolloutRun, taught: TrainedWeights<KeptWeights>, trainer: Trainer): Promise<void> {
-  const { source, reward, signal } = run.options
+  const { source, signal } = run.options
   const tasks = someOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
   const began = run.clock.now()
   const elapsed = () => (run.clock.now() - began) / 1000

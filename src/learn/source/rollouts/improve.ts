@@ -51,7 +51,7 @@ const chance = 0.02
 
 /** Measures on validation what learning has come to, and keeps it when nothing was better: of equals, the most practised. */
 async function validate(run: RolloutRun): Promise<void> {
-  const { source, reward } = run.options
+  const { source } = run.options
   const tasks = someOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
   const atFirst = run.weights.length > 0 ? 'primed' : 'serving'
   const arm = run.state.update === 0 ? atFirst : 'learned'

@@ -105,7 +105,7 @@ async function imitateToTarget(run: RolloutRun, taught: Taught): Promise<void> {
  */
 async function look(run: RolloutRun, taught: Taught): Promise<void> {
   const began = run.clock.now()
-  const { options, schedule, state } = run
+  const { schedule, state } = run
   const { passes } = taught.state
   const settled = await settledWeights(taught)
   const acting = run.weights.map(

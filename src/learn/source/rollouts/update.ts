@@ -34,7 +34,7 @@ import {
 /** One update: roll out → watch → credit → backward → step. A batch that shows a collapse is not learned from. */
 export async function update(run: RolloutRun): Promise<void> {
   const began = run.clock.now()
-  const { state, options, schedule } = run
+  const { state, schedule } = run
   const { scored, first, rounds, explored, forced } = await whileLearning(run, async (actor) => {
     const sampled = await attemptTasks(run, actor)
     return {
@@ -148,7 +148,7 @@ export function refuseNoise(scored: readonly ScoredTrajectory[]): void {
  * shows the collapse.
  */
 async function recover(run: RolloutRun, scored: readonly ScoredTrajectory[]): Promise<void> {
-  const { state, schedule, options } = run
+  const { state, schedule } = run
   const rate = successRate(scored, run.successThreshold)
   const trains = run.weights.length > 0
   const steady = trains ? present(state.steady, 'a steady checkpoint') : { update: state.update, standing: {} }
