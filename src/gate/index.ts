@@ -39,6 +39,7 @@ export { type HoldoutClaim, holdoutHash, MAX_USES, nextUse, claimHoldout } from 
 export { claimLevel, type LevelClaim, levelInWords, levelOf } from './lifetime.ts'
 export { type ArmResult, pairOutcomes } from './outcomes.ts'
 export { type Gate, pairedGate } from './paired-gate.ts'
+export { PAIRED_GATE } from './receipt.ts'
 export { criticalWins, promotionProbability } from './power.ts'
 export { type ReceiptInput } from './receipt.ts'
 export { replay } from './replay.ts'

@@ -27,12 +27,16 @@ import { rollout, type RolloutRequest } from '../rollout/index.ts'
 import type { LearnEvent } from './events.ts'
 import { checkedEnvironment } from './preflight/index.ts'
 import type { Acting, ServingVersions } from './run/serving.ts'
-import type { LearnOptions } from './options.ts'
+import type { LearnOptions, RolloutOptions } from './options.ts'
 import type { Schedule } from './source/rollouts/schedule.ts'
 import type { RolloutSource } from './source.ts'
 
-/** Seconds that one call of an environment may take. */
-export const defaultCallSeconds = 60
+/** Seconds that one call of an environment may take: a run that repeats cannot depend on the clock. */
+export const callSecondsOf = ({
+  callSeconds,
+  deterministic = false,
+}: Pick<RolloutOptions, 'callSeconds' | 'deterministic'>) =>
+  callSeconds ?? (deterministic ? Number.POSITIVE_INFINITY : 60)
 
 /** The run that episodes belong to, as far as they need it. */
 export interface EpisodeHost {
@@ -43,6 +47,7 @@ export interface EpisodeHost {
   readonly models: Models
   readonly options: Pick<LearnOptions, 'store' | 'reward' | 'credit' | 'seed' | 'signal'> & {
     readonly callSeconds?: number
+    readonly deterministic?: boolean
     readonly source: Pick<RolloutSource, 'environment'>
   }
   readonly schedule: Pick<Schedule, 'concurrency'>
@@ -150,7 +155,7 @@ export async function whileLoaded<T>(
  * same batch are taken from the store.
  */
 export async function runBatch(run: EpisodeHost, policy: Policy, batch: Batch): Promise<readonly ScoredTrajectory[]> {
-  const { store, reward, source, credit, seed = 0, signal, callSeconds = defaultCallSeconds } = run.options
+  const { store, reward, source, credit, seed = 0, signal } = run.options
   const name = `${run.run.id}/${batch.name}`
   const scored = new Map<string, ScoredTrajectory>()
   for (const task of batch.tasks) {
@@ -169,7 +174,7 @@ export async function runBatch(run: EpisodeHost, policy: Policy, batch: Batch): 
   }
   const trajectories = await rollout({
     agent: run.agent,
-    environment: checkedEnvironment(source.environment, callSeconds),
+    environment: checkedEnvironment(source.environment, callSecondsOf(run.options)),
     tasks: batch.tasks,
     attempts: batch.attempts,
     batch: name,

@@ -115,7 +115,7 @@ export interface RolloutOptions extends RunOptions<RolloutSource> {
    * the demonstrations earn that, else what nine in ten of them earn. The gate compares rewards, not successes.
    */
   readonly successThreshold?: number
-  /** Seconds that one call of the environment may take; after these the attempt has no reward. Default 60. */
+  /** Seconds that one call of the environment may take; after these the attempt has no reward. Default 60; in deterministic mode none. */
   readonly callSeconds?: number
   readonly schedule?: Partial<Schedule>
   /** Also train a control: supervised learning alone, on the same demonstrations, for the same time. */

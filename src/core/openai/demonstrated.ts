@@ -40,12 +40,12 @@ export function demonstrationFrom(recorded: unknown, what = 'the recording'): De
   return { messages: messagesOf(messages), ...(wrong.length > 0 ? { mistakes: wrong } : {}) }
 }
 
-/** What only one of the two has tells. Where nothing does, both read the same. */
+/** What only one of the two has tells. Where nothing does, both read the same messages: ours read nothing beside them. */
 function isOpenAI(value: unknown): boolean {
   const messages = objectsIn(value)
   const has = (keys: readonly string[]) => messages.some((message) => keys.some((key) => message[key] !== undefined))
   if (has(keysOfOurs)) return false
-  return has(keysOfOpenAI) || messages.some(({ role, content }) => role === 'developer' || typeof content === 'object')
+  return has(keysOfOpenAI) || !Ours.safeParse(value).success
 }
 
 function objectsIn(value: unknown): readonly Readonly<Record<string, unknown>>[] {

@@ -58,6 +58,24 @@ describe('an instruction in other words', () => {
   })
 })
 
+it('leaves the items of a list whose schema lists them', () => {
+  const tagging = (tag: string): DemonstratedEpisode => ({
+    messages: [
+      { role: 'user', content: 'Tag it.' },
+      { role: 'tool', name: 'look', content: `tag ${tag}` },
+      { role: 'assistant', content: '', toolCalls: [{ name: 'tag', arguments: { tags: [tag] } }] },
+    ],
+  })
+  const parameters = { type: 'object', properties: { tags: { type: 'array', items: { enum: ['urgent', 'late'] } } } }
+  const told = (tools: readonly ToolDefinition[]) => {
+    const augmenter = new Augmenter([tagging('urgent'), tagging('late')], [], tools)
+    const texts = Array.from({ length: 40 }, (_, seed) => augmenter.told(tagging('urgent'), 1, rng('tag', seed)))
+    return new Set(texts.map((messages) => messages?.[1]?.content ?? 'tag urgent'))
+  }
+  expect(told([{ name: 'tag', description: '', parameters }])).toEqual(new Set(['tag urgent']))
+  expect(told([]).size).toBeGreaterThan(5)
+})
+
 it('leaves what a call gives to an argument whose schema lists its values', () => {
   const sorts = (word: string) => lookup('Oak', [], { document: `price 3\ncolour ${word}`, answer: word })
   const demonstrations = [sorts('green'), sorts('yellow'), sorts('red')]

@@ -11,7 +11,16 @@ import {
 import { otherNames, poolOfNames } from './names.ts'
 import { otherNumbers, renumbered } from './numbers.ts'
 import type { Coining } from './coined.ts'
-import { argumentOf, type ArgumentPool, argumentsOf, instructionOf, replaced, retold, standsIn } from './retell.ts'
+import {
+  argumentOf,
+  type ArgumentPool,
+  argumentsOf,
+  chosenIn,
+  instructionOf,
+  replaced,
+  retold,
+  standsIn,
+} from './retell.ts'
 import { wordsOf } from './vocabulary.ts'
 import { commonEnglish } from './english.ts'
 import { Wording, wordsInUse } from './wording.ts'
@@ -60,7 +69,9 @@ export class Augmenter {
   told(episode: DemonstratedEpisode, share: number, random: Rng): readonly Message[] | null {
     const values = random.next() < share
     const words = values ? otherWords(episode, this.#words, this.#coining, random) : []
-    const numbers = values ? otherNumbers(episode, random, this.#constants) : new Map<string, string>()
+    const numbers = values
+      ? otherNumbers(episode, random, this.#constants, chosenIn(episode, this.#coining.listed))
+      : new Map<string, string>()
     const names = random.next() < share ? otherNames(episode, this.#names, this.#coining, random) : []
     // Numbers come first: a name that is put in keeps its own.
     const inText = (text: string) => replaced(renumbered(text, numbers), [...words, ...names])
@@ -97,9 +108,15 @@ const listedArguments = (tools: readonly ToolDefinition[]): ReadonlySet<string> 
   new Set(
     tools.flatMap((tool) => {
       const names = Object.keys(memberOf(tool.parameters, 'properties') ?? {})
-      return names.filter((name) => listedValues(tool, name).length > 0).map((name) => argumentOf(tool.name, name))
+      return names.filter((name) => isListed(tool, name)).map((name) => argumentOf(tool.name, name))
     }),
   )
+
+/** Whether a schema lists the values of an argument, or of the items of a list. */
+function isListed(tool: ToolDefinition, name: string): boolean {
+  const items = memberOf(memberOf(memberOf(tool.parameters, 'properties'), name), 'items')
+  return listedValues(tool, name).length > 0 || memberOf(items, 'enum') !== undefined
+}
 
 /** What was said about an instruction. */
 interface Conversation {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type DemonstratedEpisode, rng } from '../../core/index.ts'
+import { type DemonstratedEpisode, type Message, rng } from '../../core/index.ts'
 import { lookup } from '../../../test/support/lookup.ts'
 import { namesOf, otherNames, poolOfNames } from './names.ts'
 import { replaced, retold } from './retell.ts'
@@ -39,6 +39,13 @@ describe('names of a demonstration', () => {
       expect(textsOf(order(4417, 'order 4417 price 20'))).toEqual(['4417'])
       expect(textsOf(order(4417, 'order 4417 price 2090')), 'a price can be compared').toEqual([])
       expect(textsOf(order(44, 'price 2090')), 'an amount').toEqual([])
+      const { messages } = order(120, 'order 120 price 2')
+      const total: Message = {
+        role: 'assistant',
+        content: '',
+        toolCalls: [{ name: 'pay', arguments: { id: 120, total: 240 } }],
+      }
+      expect(textsOf({ messages: [...messages, total] }), 'what something may be computed from').toEqual([])
     })
 
     it('become numbers, wherever they stand', () => {
@@ -53,6 +60,7 @@ describe('names of a demonstration', () => {
         ids.add(id)
       }
       expect(ids.size).toBeGreaterThan(20)
+      expect([...ids].filter((id) => id < 1000 || id > 9999)).toEqual([])
     })
   })
 

@@ -12,7 +12,7 @@ import {
   standsIn,
   wholly,
 } from './retell.ts'
-import { saidByTools } from './said-numbers.ts'
+import { askedIn, givesFraction, saidByTools, untoldIn } from './said-numbers.ts'
 import { usesOf } from './vocabulary.ts'
 
 /** Longest name, in UTF-16 code units. */
@@ -29,17 +29,19 @@ export function namesOf(episode: DemonstratedEpisode): readonly Argument[] {
   const found = new Map<string, Argument>()
   const given = episode.messages.flatMap(argumentsOf)
   const numbers = new Set(given.filter(({ isNumber }) => isNumber).map(({ text }) => text))
-  const said = saidByTools(episode)
+  const said = new Set([...saidByTools(episode), ...askedIn(episode)])
+  const mayCompute = untoldIn(episode).size > 0 || givesFraction(episode)
   for (const { text, ...argument } of given) {
     const isNumber = numbers.has(text)
-    if (found.has(text) || text.length < 2 || text.length > longest || (isNumber && !isKey(text, said))) continue
+    if (found.has(text) || text.length < 2 || text.length > longest || (isNumber && (mayCompute || !isKey(text, said))))
+      continue
     if (standsIn(text, instruction)) found.set(text, { ...argument, text, isNumber })
   }
   const names = [...found.values()]
   return names.filter(({ text }) => !names.some((other) => other.text !== text && standsIn(text, other.text)))
 }
 
-/** Whether a number can only be a key: tools say no other of its length that it could be compared with. */
+/** Whether a number can only be a key: nobody says another of its length that it could be compared with. */
 const isKey = (number: string, said: ReadonlySet<string>): boolean =>
   isWhole(number) && number.length >= 3 && ![...said].some((one) => one !== number && one.length === number.length)
 
@@ -114,7 +116,8 @@ export function otherNames(
       const { name, parts } = known
         ? { name: some(), parts: new Map<string, string>() }
         : coinedName(like, english, random)
-      if (isNumber && !isWhole(name)) continue
+      // As long as it was, it lies on the same side of all others.
+      if (isNumber && (!isWhole(name) || name.length !== text.length)) continue
       if (taken.has(name) || (!known && lines.some((line) => standsIn(name, line)))) continue
       taken.add(name)
       const shared = like === text ? [...parts].filter(([part]) => isOfNames(part, lines)) : []

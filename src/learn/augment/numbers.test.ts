@@ -87,6 +87,21 @@ describe('other numbers', () => {
     expect([...otherNumbers(sum, rng('sum'), new Set(['355'])).keys()]).toEqual(['15', '340'])
   })
 
+  it('leave numbers of one digit where a call is given one: a page, or how many', () => {
+    const paging: DemonstratedEpisode = {
+      messages: [
+        ...heard('page 1 of 3, weight 40').messages,
+        { role: 'assistant', content: '', toolCalls: [{ name: 'list', arguments: { page: 2 } }] },
+      ],
+    }
+    expect([...otherNumbers(paging, rng('page')).keys()]).toEqual(['40'])
+  })
+
+  it('leave those in values that a schema lists', () => {
+    const others = otherNumbers(heard('suggested p2 or 25, weight 40'), rng('chosen'), new Set(), new Set(['p2', '25']))
+    expect([...others.keys()]).toEqual(['40'])
+  })
+
   it('differ from draw to draw', () => {
     const drawn = new Set(Array.from({ length: 20 }, (_, seed) => numbersIn('weight 340', seed).get('340')))
     expect(drawn.size).toBeGreaterThan(10)

@@ -15,18 +15,28 @@ const leastBesideCounts = 10
  * still compares right. Numbers of one digit stay where the agent says one beside others: it can be their count. All stay
  * where it says one that nobody told it: it can be computed from them.
  * @param constants numbers that the agent says by rule, and does not compute.
+ * @param chosen what calls give to arguments whose values a schema lists: numbers in it stay.
  */
 export function otherNumbers(
   episode: DemonstratedEpisode,
   random: Rng,
   constants: ReadonlySet<string> = new Set(),
+  chosen: ReadonlySet<string> = new Set(),
 ): OtherNumbers {
   const asked = askedIn(episode)
+  const stay = new Set([...chosen].flatMap((text) => text.match(digits) ?? []))
   if (givesFraction(episode) || [...untoldIn(episode)].some((number) => !constants.has(number))) return new Map()
   const from = episode.messages.some(mayCount) ? leastBesideCounts : least
   const byLength = new Map<number, string[]>()
   for (const number of saidByTools(episode)) {
-    if (asked.has(number) || number.length > longest || number.startsWith('0') || Number(number) < from) continue
+    if (
+      asked.has(number) ||
+      stay.has(number) ||
+      number.length > longest ||
+      number.startsWith('0') ||
+      Number(number) < from
+    )
+      continue
     byLength.set(number.length, [...(byLength.get(number.length) ?? []), number])
   }
   const given = episode.messages.flatMap(argumentsOf).filter(({ isNumber }) => !isNumber)

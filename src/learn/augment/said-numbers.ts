@@ -31,9 +31,9 @@ export function untoldIn(episode: DemonstratedEpisode): ReadonlySet<string> {
   return untold
 }
 
-/** Fewer episodes, and a smaller share, can say one number by chance. */
-const fewest = 3
-const leastShare = 0.1
+/** Fewer episodes, and a smaller share, can come to one number by chance. */
+const fewest = 4
+const leastShare = 0.25
 
 /** Untold numbers that many episodes say: by a rule, as the hour that `afternoon` stands for. */
 export function constantsOf(episodes: readonly DemonstratedEpisode[]): ReadonlySet<string> {
@@ -47,12 +47,15 @@ export function constantsOf(episodes: readonly DemonstratedEpisode[]): ReadonlyS
 export const givesFraction = ({ messages }: DemonstratedEpisode): boolean =>
   messages.flatMap(argumentsOf).some(({ text, isNumber }) => isNumber && !/^-?\d+$/.test(text))
 
-/** Whether the agent says a number of one digit beside others. */
+/** Whether the agent says a number of one digit beside others, or gives a call one: as a page, or how many. */
 export function mayCount(message: Message): boolean {
   if (message.role !== 'assistant') return false
-  return [message.content, ...argumentsOf(message).map(({ text }) => text)].some((text) => {
+  const given = argumentsOf(message)
+  const isCount = (number: string) => number.length === 1 && Number(number) >= least
+  if (given.some(({ text, isNumber }) => isNumber && isCount(text))) return true
+  return [message.content, ...given.map(({ text }) => text)].some((text) => {
     const numbers = text.match(digits) ?? []
-    return numbers.length > 1 && numbers.some((number) => number.length === 1 && Number(number) >= least)
+    return numbers.length > 1 && numbers.some(isCount)
   })
 }
 

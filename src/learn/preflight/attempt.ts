@@ -18,6 +18,8 @@ import type { ShownTurn } from './written-demonstration.ts'
 export interface Proving {
   readonly environment: Environment
   readonly reward: Rubric
+  /** The reward of a success. Default: the rubric's ceiling. */
+  readonly threshold?: number
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** For one call of the environment or one score. Default 10. */
@@ -99,10 +101,13 @@ export async function attempt(
 /** What an attempt earned, where there is evidence of it. */
 export const earned = ({ reward }: Attempt): number | null => reward?.value ?? null
 
-/** Whether an attempt earned all that there is to earn; `null` when there is no evidence. */
-export function solved({ reward }: Attempt, { ceiling }: Rubric): boolean | null {
+/** Whether an attempt succeeded; `null` when there is no evidence. */
+export function solved(
+  { reward }: Attempt,
+  { threshold, reward: { ceiling } }: Pick<Proving, 'reward' | 'threshold'>,
+): boolean | null {
   if (reward === null || reward.status === 'missing') return null
-  return reward.status === 'scored' && reward.value >= ceiling
+  return reward.status === 'scored' && reward.value >= (threshold ?? ceiling)
 }
 
 /** What the environment threw, on one line, or `null`. */

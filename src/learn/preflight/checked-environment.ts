@@ -60,8 +60,11 @@ function shaped<S extends z.ZodType>(schema: S, value: unknown, call: string): z
   })
 }
 
+/** Milliseconds: a longer timer fires at once. */
+const longestTimer = 2 ** 31 - 1
+
 /**
- * Waits so long and no longer.
+ * Waits so long and no longer; without end where that is more than a timer can count.
  * @param call names what is waited for.
  * @param work gets a signal that fires when time is up.
  * @throws LearnError when time is up, and whatever `work` throws.
@@ -71,6 +74,7 @@ export async function within<T>(
   call: string,
   work: (late: AbortSignal) => Promise<T> | T,
 ): Promise<T> {
+  if (seconds * 1000 > longestTimer) return work(new AbortController().signal)
   let timer: NodeJS.Timeout | undefined
   const over = new AbortController()
   const late = new Promise<never>((_, reject) => {

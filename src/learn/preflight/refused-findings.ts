@@ -1,5 +1,5 @@
 import { counted, type Finding, gravity } from './finding.ts'
-import type { PlayedDemonstration } from './replay-findings.ts'
+import type { PlayedDemonstration } from './played-demonstration.ts'
 
 /** The bound of an episode that refused calls meet. */
 export interface RefusalBound {

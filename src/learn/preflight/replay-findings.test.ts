@@ -89,7 +89,7 @@ it('names the guard that vetoes', async () => {
 
 it('stops for no reward that acts cost something of', async () => {
   const costly = rubric({ solved: verifier(answeredRight), effort: perToolCall(-0.02) })
-  expect(await told(good, { reward: costly })).toEqual([['learn/unrewarded-demonstration', 'warn', 6, 6]])
+  expect(await told(good, { reward: costly })).toEqual([])
   expect((await replay(good, { reward: costly })).unearned).toEqual([])
 })
 

@@ -4,6 +4,8 @@ import { acts, type WrittenDemonstration, turnsOf } from './written-demonstratio
 import { counted, type Finding, gravity, quoted, spread } from './finding.ts'
 import { hangsOnSeed, type Replayed, replayer } from './replay.ts'
 import { rubricErrors } from './rubric-findings.ts'
+import type { PlayedDemonstration } from './played-demonstration.ts'
+import { successThreshold } from './success-threshold.ts'
 
 /** Demonstrations that are played again, at most. */
 const mostReplays = 32
@@ -18,16 +20,6 @@ export interface Replays {
   readonly unearned: readonly number[]
   /** What the others came to. */
   readonly played: readonly PlayedDemonstration[]
-}
-
-/** A demonstration that was played again. */
-export interface PlayedDemonstration {
-  /** Its number among all, from 1. */
-  readonly number: number
-  /** Its calls that tools answered with an error. */
-  readonly refusedCalls: number
-  /** `null`: there is no evidence. */
-  readonly reward: number | null
 }
 
 /**
@@ -60,6 +52,14 @@ export async function replayDemonstrations({
   const certain = little.filter((_, i) => hung[i] !== true)
   const unearned = little.filter(({ other }, i) => other === null && hung[i] === false)
   const strangers = looked.length - replayed.length
+  const played = sound
+    .filter((one) => !unearned.includes(one))
+    .map(({ number, attempt }) => ({
+      number,
+      refusedCalls: attempt.observations.flat().filter(isRefusal).length,
+      reward: earned(attempt),
+    }))
+  const { threshold = successThreshold(played, proving.reward.ceiling) } = proving
   return {
     findings: [
       ...broken(replayed),
@@ -67,24 +67,19 @@ export async function replayDemonstrations({
         sound.map(({ attempt }) => attempt),
         'replayed demonstration',
       ),
-      ...unrewarded(proving, { sound, little, certain, unearned, strangers }),
+      ...unrewarded({ ...proving, threshold }, { sound, little, certain, unearned, strangers }),
       ...otherObservations(sound),
       ...unfinished(sound),
     ],
     unearned: unearned.map(({ number }) => number - 1),
-    played: sound
-      .filter((one) => !unearned.includes(one))
-      .map(({ number, attempt }) => ({
-        number,
-        refusedCalls: attempt.observations.flat().filter(isRefusal).length,
-        reward: earned(attempt),
-      })),
+    played,
   }
 }
 
 /** Whether it earns half of the reward or less: one with costs is rarely earned in full. */
-function earnsLittle({ attempt }: Replayed, { reward }: Proving): boolean {
-  if (environmentError(attempt) !== null || solved(attempt, reward) !== false) return false
+function earnsLittle({ attempt }: Replayed, proving: Proving): boolean {
+  const { reward } = proving
+  if (environmentError(attempt) !== null || solved(attempt, proving) !== false) return false
   return (earned(attempt) ?? 0) <= (reward.floor + reward.ceiling) / 2
 }
 
@@ -110,12 +105,10 @@ function broken(replayed: readonly Replayed[]): readonly Finding[] {
 }
 
 /** Stops only where most earn little whatever the seed. */
-function unrewarded(
-  { reward }: Proving,
-  { sound, little, certain, unearned, strangers }: Earnings,
-): readonly Finding[] {
-  const judged = sound.filter(({ attempt }) => solved(attempt, reward) !== null)
-  const failed = judged.filter(({ attempt }) => solved(attempt, reward) === false)
+function unrewarded(proving: Proving, { sound, little, certain, unearned, strangers }: Earnings): readonly Finding[] {
+  const { reward } = proving
+  const judged = sound.filter(({ attempt }) => solved(attempt, proving) !== null)
+  const failed = judged.filter(({ attempt }) => solved(attempt, proving) === false)
   const first = little[0] ?? failed[0]
   if (first === undefined) return []
   const severity = gravity(certain.length, judged.length)

@@ -41,7 +41,7 @@ export function replayer(
       const opening = firstUserMessage(played.trajectory.nodes.map(({ message }) => message))
       if (!certain && environmentError(played) === null && opening !== firstUserMessage(messages)) continue
       replayed ??= { number, task, turns, attempt: played, other: differenceOf(turns, played) }
-      if (solved(played, proving.reward) === true) {
+      if (solved(played, proving) === true) {
         return { number, task, turns, attempt: played, other: differenceOf(turns, played) }
       }
     }

@@ -1,5 +1,5 @@
 import { counted, type Finding } from './finding.ts'
-import type { PlayedDemonstration } from './replay-findings.ts'
+import type { PlayedDemonstration } from './played-demonstration.ts'
 
 /** The share of the demonstrations that may earn less than a success: a few are worse than the others. */
 const worse = 0.1

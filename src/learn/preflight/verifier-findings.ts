@@ -90,9 +90,9 @@ function wrongActs(
   return spread(tasks, most.wrong).map((task) => ({ task, turns: [meaningless] }))
 }
 
-function forNothing({ reward }: Proving, trials: readonly Trial[]): readonly Finding[] {
-  const judged = trials.filter((trial) => solved(trial.attempt, reward) !== null)
-  const paid = judged.filter((trial) => solved(trial.attempt, reward) === true)
+function forNothing(proving: Proving, trials: readonly Trial[]): readonly Finding[] {
+  const judged = trials.filter((trial) => solved(trial.attempt, proving) !== null)
+  const paid = judged.filter((trial) => solved(trial.attempt, proving) === true)
   const [first] = paid
   if (first === undefined) return []
   const all = paid.length >= nearlyAll * judged.length
@@ -113,9 +113,9 @@ function forNothing({ reward }: Proving, trials: readonly Trial[]): readonly Fin
   ]
 }
 
-function forWrongActs({ reward }: Proving, trials: readonly Trial[]): readonly Finding[] {
-  const judged = trials.filter((trial) => solved(trial.attempt, reward) !== null)
-  const paid = judged.filter((trial) => solved(trial.attempt, reward) === true)
+function forWrongActs(proving: Proving, trials: readonly Trial[]): readonly Finding[] {
+  const judged = trials.filter((trial) => solved(trial.attempt, proving) !== null)
+  const paid = judged.filter((trial) => solved(trial.attempt, proving) === true)
   const [first] = paid
   if (first === undefined || paid.length < nearlyAll * judged.length) return []
   const example = `the task ${quoted(first.task.instruction)}`

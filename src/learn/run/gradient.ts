@@ -1,4 +1,4 @@
-import type { Metrics, ParameterName, PolicySample } from '../../core/index.ts'
+import { type Metrics, type ParameterName, type PolicySample, sha256 } from '../../core/index.ts'
 import { LearnError } from '../errors.ts'
 import type { LearnEvent, OfWeights } from '../events.ts'
 
@@ -20,8 +20,9 @@ export function heedPractice(
 ): void {
   const { silentSteps = 0, clippedShare = 0, strippedClippedShare = 0 } = metrics
   if (silentSteps > 0) emit({ type: 'silent', ...named, steps: silentSteps })
-  // What is clipped has no gradient.
-  if (clippedShare === 0 && strippedClippedShare === 0 && pullsSomewhere(samples)) refuseNoGradient(parameter, metrics)
+  // What is clipped has no gradient. Samples are read where there was none: they can be long.
+  const mayPull = metrics.gradNorm === 0 && clippedShare === 0 && strippedClippedShare === 0
+  if (mayPull && pullsSomewhere(samples)) refuseNoGradient(parameter, metrics)
 }
 
 /**
@@ -43,7 +44,7 @@ function pullsSomewhere(samples: readonly PolicySample[]): boolean {
   for (const { tokens, advantages, sampled } of samples) {
     for (const [t, advantage] of advantages.entries()) {
       if (advantage === 0 || !sampled[t]) continue
-      const key = tokens.slice(0, t + 1).join()
+      const key = sha256(tokens.slice(0, t + 1).join())
       pulls.set(key, (pulls.get(key) ?? 0) + advantage)
     }
   }

@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
-import { defaultCallSeconds } from '../../episodes.ts'
+import { callSecondsOf } from '../../episodes.ts'
 import { cannotLearn } from '../../errors.ts'
 import { fewTasksFindings } from './few-tasks.ts'
 import { judgingTasks } from './measure.ts'
@@ -38,11 +38,15 @@ async function* findingsOf(run: RolloutRun): AsyncGenerator<readonly Finding[]> 
   const { options, clock, taught, weights, allDemonstrations: read } = run
   const { source, reward, prime, signal } = options
   const { environment, train } = source
-  const { callSeconds = defaultCallSeconds } = options
   const demonstrations = prime?.demonstrations ?? []
   // What is left out may not hang on how fast it was played.
   const patience = options.deterministic ? { seconds: Number.POSITIVE_INFINITY } : {}
-  const watch = { now: () => clock.now(), callSeconds, ...patience, ...(signal ? { signal } : {}) }
+  const watch = {
+    now: () => clock.now(),
+    callSeconds: callSecondsOf(options),
+    ...patience,
+    ...(signal ? { signal } : {}),
+  }
   const { model } = present(taught ?? weights[0], 'weights that learn')
   const { renderer, sampler } = model
   const { contextLength } = sampler.capabilities
@@ -62,6 +66,7 @@ async function* findingsOf(run: RolloutRun): AsyncGenerator<readonly Finding[]> 
     demonstrations,
     tasks: train,
     reward,
+    ...(options.successThreshold !== undefined && { threshold: options.successThreshold }),
     ...watch,
   })
   yield findings
@@ -73,5 +78,12 @@ async function* findingsOf(run: RolloutRun): AsyncGenerator<readonly Finding[]> 
   if (options.successThreshold === undefined) {
     yield thresholdFindings(played, { threshold: run.successThreshold, ceiling: reward.ceiling })
   }
-  yield await verifierFindings({ environment, demonstrations, tasks: train, reward, ...watch })
+  yield await verifierFindings({
+    environment,
+    demonstrations,
+    tasks: train,
+    reward,
+    threshold: run.successThreshold,
+    ...watch,
+  })
 }

@@ -1,5 +1,5 @@
 import { TaskId } from '../../../core/index.ts'
-import { type Gate, holdoutHash } from '../../../gate/index.ts'
+import { type Gate, holdoutHash, PAIRED_GATE } from '../../../gate/index.ts'
 import type { Finding } from '../../preflight/index.ts'
 
 /** The share of the held-out tasks that a candidate has to gain, above which most candidates that are better are not promoted. */
@@ -33,14 +33,16 @@ export function winsNeeded(gate: Pick<Gate, 'alpha' | 'decide'>, tasks: number):
 }
 
 /** Says where so few tasks are held out that only a large gain can be shown. */
-export function fewTasksFindings(gate: Pick<Gate, 'alpha' | 'decide'>, tasks: number): readonly Finding[] {
+export function fewTasksFindings(gate: Pick<Gate, 'name' | 'alpha' | 'decide'>, tasks: number): readonly Finding[] {
+  // Another gate may ask for anything.
+  if (gate.name !== PAIRED_GATE) return []
   const wins = winsNeeded(gate, tasks)
-  // A gate that asks for something else promotes nobody here, however many tasks there are.
+  // With other guards it promotes nobody here, however many tasks there are.
   if (wins === null ? winsNeeded(gate, plenty) === null : wins <= muchToGain * tasks) return []
   const asked =
     wins === null
       ? 'too few for any candidate to be promoted'
-      : `a candidate is promoted only if it solves ${wins} more of them and loses none`
+      : `a candidate is promoted only if it solves ${wins} or more that what serves fails, and more if it loses any`
   return [
     {
       severity: 'warn',

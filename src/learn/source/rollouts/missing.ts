@@ -1,4 +1,4 @@
-import type { ScoredTrajectory, StopReason } from '../../../core/index.ts'
+import { causedByPolicy, type ScoredTrajectory, type StopReason } from '../../../core/index.ts'
 import type { LearnEvent } from '../../events.ts'
 import { counted, quoted } from '../../preflight/finding.ts'
 
@@ -56,7 +56,7 @@ export class MissingRewards {
       type: 'found',
       severity: 'warn',
       code: 'learn/missing-reward',
-      message: `${earn} no reward, through no act of the agent (${cause}). For example, ${example}.`,
+      message: `${earn} no reward, ${whose(cause)} (${cause}). For example, ${example}.`,
       hint: hints[cause] ?? unverified,
       n: missing.length,
       of,
@@ -64,6 +64,10 @@ export class MissingRewards {
     })
   }
 }
+
+/** The environment, the model or the program fails; of all other ends the verifier is silent. */
+const whose = (cause: StopReason): string =>
+  cause === 'done' || causedByPolicy(cause) ? 'since nothing verifies how they ended' : 'through no act of the agent'
 
 /** How many times as large a share is told again. */
 const worse = 2

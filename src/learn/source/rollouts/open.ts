@@ -42,6 +42,7 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   const taught = taughtBy(options, trained)
   refuseUntaught(trained, taught, options)
   refuseThreshold(options)
+  refuseNoTime(options)
   const schedule = scheduleOf({ ...options, schedule: withTemperatures(options.schedule ?? {}, models) })
   const demonstrations = await Demonstrations.read(options, (taught && models.get(taught.parameter)) ?? null)
   refuseLibrary(
@@ -160,6 +161,16 @@ const imitatesNothing = (option: string, { parameter }: Trained) =>
     message: `The option "${option}" gives examples to imitate, and the sequence of "${parameter}" imitates nothing.`,
     hint: `Add imitate() to the sequence, or leave "${option}" out.`,
   })
+
+/** @throws LearnError for a time in which no call can return. */
+function refuseNoTime({ callSeconds }: RolloutOptions): void {
+  if (callSeconds === undefined || callSeconds > 0) return
+  throw new LearnError({
+    code: 'learn/no-time',
+    message: `The option callSeconds is ${callSeconds}.`,
+    hint: 'Give seconds above 0; Infinity waits without end.',
+  })
+}
 
 /** @throws LearnError for a reward that every attempt earns, or none. */
 function refuseThreshold({ successThreshold: from, reward }: RolloutOptions): void {

@@ -14,8 +14,12 @@ export function scheduleOf({
   control = false,
   prime,
   budget,
+  callSeconds,
   credit,
-}: Pick<RolloutOptions, 'schedule' | 'deterministic' | 'control' | 'prime' | 'budget' | 'credit'>): Schedule {
+}: Pick<
+  RolloutOptions,
+  'schedule' | 'deterministic' | 'control' | 'prime' | 'budget' | 'callSeconds' | 'credit'
+>): Schedule {
   if (control && !(prime && prime.demonstrations.length > 0)) {
     throw new LearnError({
       code: 'learn/control-without-demonstrations',
@@ -29,6 +33,7 @@ export function scheduleOf({
     goodEnough: full.goodEnough !== null,
     straggler: full.straggler !== undefined,
     'budget.seconds': budget?.seconds !== undefined,
+    callSeconds: callSeconds !== undefined,
     control,
     ...(credit?.readsTimes && { [`credit (${credit.name})`]: true }),
   }
