@@ -46,6 +46,18 @@ describe('an item with which episodes fail', () => {
     expect((await learning.bound()).items[0]).not.toHaveProperty('barred')
   })
 
+  it('is recalled no more where they fail without it because of another', async () => {
+    const other = item('kettle', { text: 'amber', utility: 0.5 })
+    const both = (first: MemoryItem, second: MemoryItem, at: number) =>
+      episodes(first, failures, { at }).map((one) => ({
+        ...one,
+        recalled: [...one.recalled, { id: second.id, similarity: 1, score: 0, shown: false }],
+      }))
+    const learning = await opened([desk, other], { retry: 0 })
+    await learning.step([...both(desk, other, 1_000), ...both(other, desk, 2_000)], 0)
+    expect((await learning.bound()).items.map((one) => doesHarm(one))).toEqual([true, true])
+  })
+
   it('is tried again in practice now and then, and never in what serves', async () => {
     const learning = await opened([desk], always)
     await learning.step(episodes(desk, failures), 0)

@@ -1,4 +1,4 @@
-import { clipped, tallied } from '../../agent/index.ts'
+import { clipped, type MemoryItem, tallied } from '../../agent/index.ts'
 import { stateless } from './part.ts'
 
 /**
@@ -18,6 +18,7 @@ export const itemUtilities = (rate: number, textBytes: number) =>
           return item && did.has(item.text) ? id : []
         }),
       )
+      const isBare = experience.recalled.every(({ shown }) => !shown)
       for (const { id, shown } of experience.recalled) {
         const item = collection.get(id)
         if (!item || (shown && followed.size > 0 && !followed.has(id))) continue
@@ -25,9 +26,16 @@ export const itemUtilities = (rate: number, textBytes: number) =>
         await collection.put(
           shown
             ? { ...item, utility: (1 - rate) * item.utility + rate * signal, with: tallied(item.with, signal) }
-            : { ...item, without: tallied(item.without, signal) },
+            : leftOut(item, signal, isBare),
         )
       }
     }
     return { judged }
   })
+
+/** @param isBare whether the episode was shown nothing at all. */
+const leftOut = (item: MemoryItem, signal: number, isBare: boolean): MemoryItem => ({
+  ...item,
+  without: tallied(item.without, signal),
+  ...(isBare && { bare: tallied(item.bare ?? { count: 0, mean: 0 }, signal) }),
+})
