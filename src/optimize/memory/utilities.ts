@@ -1,4 +1,5 @@
-import { clipped, type MemoryItem, tallied } from '../../agent/index.ts'
+import { clipped, type Experience, type MemoryItem, tallied } from '../../agent/index.ts'
+import type { Collection } from './collection.ts'
 import { stateless } from './part.ts'
 
 /**
@@ -11,17 +12,10 @@ export const itemUtilities = (rate: number, textBytes: number) =>
   stateless('utilities', async ({ collection, outcomes }) => {
     let judged = 0
     for (const { experience, signal } of outcomes) {
-      const did = new Set([experience.done, clipped(experience.done, textBytes)])
-      const followed = new Set(
-        experience.recalled.flatMap(({ id, shown }) => {
-          const item = shown ? collection.get(id) : undefined
-          return item && did.has(item.text) ? id : []
-        }),
-      )
       const isBare = experience.recalled.every(({ shown }) => !shown)
-      for (const { id, shown } of experience.recalled) {
+      for (const { id, shown } of judgedIn(experience, collection, textBytes)) {
         const item = collection.get(id)
-        if (!item || (shown && followed.size > 0 && !followed.has(id))) continue
+        if (!item) continue
         judged++
         await collection.put(
           shown
@@ -32,6 +26,21 @@ export const itemUtilities = (rate: number, textBytes: number) =>
     }
     return { judged }
   })
+
+/** What was recalled in an episode, or left out by chance, and is judged by it. */
+export function judgedIn(
+  { done, recalled }: Experience,
+  collection: Pick<Collection, 'get'>,
+  textBytes: number,
+): Experience['recalled'] {
+  const did = new Set([done, clipped(done, textBytes)])
+  const isFollowed = ({ id, shown }: Experience['recalled'][number]) => {
+    const item = shown ? collection.get(id) : undefined
+    return item !== undefined && did.has(item.text)
+  }
+  const followed = new Set(recalled.filter(isFollowed).map(({ id }) => id))
+  return recalled.filter(({ id, shown }) => !shown || followed.size === 0 || followed.has(id))
+}
 
 /** @param isBare whether the episode was shown nothing at all. */
 const leftOut = (item: MemoryItem, signal: number, isBare: boolean): MemoryItem => ({
