@@ -64,6 +64,8 @@ export const MemoryItem = z.strictObject({
   /** Episodes in which it was recalled, and in which it would have been and was left out by chance. */
   with: Tally,
   without: Tally,
+  /** Of `without`, those that were shown no other item either: another one could do the same harm. Absent: none. */
+  bare: Tally.exactOptional(),
   /** Since when it is recalled no more for the harm that it does, in milliseconds since the epoch. */
   barred: z.number().exactOptional(),
   /** What one recall of it costs: tokens to read, an estimate. What earlier versions wrote beside them is not read. */

@@ -26,12 +26,18 @@ it('takes what a selector says instead, where there is one', () => {
 })
 
 it.each([
-  ['nearly all went badly, and nothing tells how it goes without', -0.6, [5, -1], [0, 0], true],
-  ['nearly all went badly, and as badly without', -0.9, [9, -0.9], [5, -1], false],
-  ['nearly all went badly of late, and better without', -0.6, [50, 0.6], [6, 0.2], true],
-  ['it went worse with it than without', 0, [20, -0.2], [20, 0.4], true],
-  ['it was recalled too seldom to tell', -0.6, [4, -1], [0, 0], false],
-] as const)('tells harm: %s', (_, utility, [count, mean], [times, otherwise], harmful) => {
-  const seen = { utility, with: { count, mean }, without: { count: times, mean: otherwise } }
+  ['nearly all went badly, and nothing tells how it goes without', -0.6, [5, -1], null, true],
+  ['nearly all went badly, and as badly where nothing was recalled', -0.9, [9, -0.9], [5, -1], false],
+  ['nearly all went badly of late, and better where nothing was recalled', -0.6, [50, 0.6], [6, 0.2], true],
+  ['it was recalled too seldom to tell', -0.6, [4, -1], null, false],
+] as const)('tells harm: %s', (_, utility, [count, mean], bare, harmful) => {
+  const none = bare && { count: bare[0], mean: bare[1] }
+  const seen = { utility, with: { count, mean }, without: none ?? { count: 0, mean: 0 }, ...(none && { bare: none }) }
   expect(doesHarm(seen)).toBe(harmful)
+})
+
+it('tells harm by chance, and not by what fails as much because of another item', () => {
+  const shown = { count: 20, mean: -0.2 }
+  expect(doesHarm({ utility: 0, with: shown, without: { count: 20, mean: 0.4 } })).toBe(true)
+  expect(doesHarm({ utility: -0.6, with: shown, without: { count: 20, mean: -1 } })).toBe(true)
 })

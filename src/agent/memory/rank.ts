@@ -10,14 +10,23 @@ export interface Ranked extends Found {
 /** Episodes after which an item is judged by what came of it. */
 const enough = 5
 
+/** Whether an item is recalled no more for the harm that it does: by what was seen, or since it is barred. */
+export const doesHarm = (item: Pick<MemoryItem, 'utility' | 'with' | 'without' | 'bare' | 'barred'>): boolean =>
+  item.barred !== undefined || looksHarmful(item)
+
 /**
  * Whether an item does harm, by what was seen: episodes went worse with it than without by more than chance would have it, or
- * nearly all went badly of late that recalled it, and not as badly without.
+ * nearly all went badly of late that recalled it, and not as badly those that recalled nothing.
  */
-export function doesHarm({ utility, with: shown, without }: Pick<MemoryItem, 'utility' | 'with' | 'without'>): boolean {
+export function looksHarmful({
+  utility,
+  with: shown,
+  without,
+  bare,
+}: Pick<MemoryItem, 'utility' | 'with' | 'without' | 'bare'>): boolean {
   const fewer = Math.min(shown.count, without.count)
   if (fewer >= enough && shown.mean - without.mean < -1 / Math.sqrt(fewer)) return true
-  const isAsBadWithout = without.count >= enough && utility >= without.mean
+  const isAsBadWithout = bare !== undefined && bare.count >= enough && utility >= bare.mean
   return shown.count >= enough && utility < -0.5 && !isAsBadWithout
 }
 

@@ -2,8 +2,8 @@ import type { MemoryItem } from '../../agent/index.ts'
 
 const none = { count: 0, mean: 0 } as const
 
-/** An item as if no episode had recalled it yet. */
+/** An item without what episodes said of it. Its utility is 0: what it began with, as what people gave it, is not kept. */
 export function anew(item: MemoryItem): MemoryItem {
-  const { barred: _, ...free } = item
+  const { barred: _, bare: _bare, ...free } = item
   return { ...free, utility: 0, with: none, without: none }
 }

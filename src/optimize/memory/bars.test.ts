@@ -46,6 +46,18 @@ describe('an item with which episodes fail', () => {
     expect((await learning.bound()).items[0]).not.toHaveProperty('barred')
   })
 
+  it('is recalled no more where they fail without it because of another', async () => {
+    const other = item('kettle', { text: 'amber', utility: 0.5 })
+    const both = (first: MemoryItem, second: MemoryItem, at: number) =>
+      episodes(first, failures, { at }).map((one) => ({
+        ...one,
+        recalled: [...one.recalled, { id: second.id, similarity: 1, score: 0, shown: false }],
+      }))
+    const learning = await opened([desk, other], { retry: 0 })
+    await learning.step([...both(desk, other, 1_000), ...both(other, desk, 2_000)], 0)
+    expect((await learning.bound()).items.map((one) => doesHarm(one))).toEqual([true, true])
+  })
+
   it('is tried again in practice now and then, and never in what serves', async () => {
     const learning = await opened([desk], always)
     await learning.step(episodes(desk, failures), 0)
@@ -82,6 +94,49 @@ describe('an item with which episodes fail', () => {
       expect(isRecalled(await learning.propose())).toBe(comes)
       expect((await learning.propose())?.items[0]?.barred === undefined).toBe(comes)
     }
+  })
+
+  it('comes back by no trial that fails, however little', async () => {
+    for (const earned of [0.3, 0.49]) {
+      const learning = await opened([desk], { retry: 0, rate: 0.5 })
+      await learning.step(episodes(desk, failures), 0)
+      for (let i = 1; i <= 9; i++) await learning.step(episodes(desk, [earned], { at: i * 2_000 }), i)
+      expect((await learning.propose())?.items[0]?.utility).toBeGreaterThan(-0.45)
+      expect(isRecalled(await learning.propose())).toBe(false)
+      await learning.step(episodes(desk, [0.9], { at: 50_000 }), 10)
+      expect(isRecalled(await learning.propose())).toBe(true)
+    }
+  })
+
+  it('stays away where it was away before bars were known, and a trial fails a little', async () => {
+    const harmful = { ...desk, utility: -0.508, with: { count: 5, mean: -1 } }
+    const learning = await opened([harmful], { retry: 0 })
+    await learning.step(episodes(desk, [0.3], { at: 2_000 }), 0)
+    expect((await learning.propose())?.items).toMatchObject([{ barred: 2_000 }])
+    expect(isRecalled(await learning.propose())).toBe(false)
+  })
+
+  it('comes back by no trial in which another item was followed', async () => {
+    const other = item('kettle', { text: 'amber' })
+    const learning = await opened([desk, other], { retry: 0 })
+    await learning.step(episodes(desk, failures), 0)
+    const [first] = episodes(desk, [0.3], { at: 2_000 })
+    const followed = { id: other.id, similarity: 1, score: 0, shown: true }
+    const [second] = episodes(desk, [1], { at: 3_000 })
+    if (!first || !second) throw new Error('two episodes')
+    const together = { ...second, done: 'amber', recalled: [...second.recalled, followed] }
+    await learning.step([first, together], 1)
+    expect((await learning.propose())?.items.find(({ id }) => id === desk.id)?.barred).toBe(1_004)
+  })
+
+  it('has no time where none is known', async () => {
+    const harmful = { ...desk, utility: -0.9, with: { count: 9, mean: -1 } }
+    const learning = await opened([harmful], { retry: 0 })
+    await learning.step([], 0)
+    expect((await learning.bound()).items).toEqual([harmful])
+    await learning.step([experience('another', { done: '', at: 40 * day })], 1)
+    expect((await learning.propose())?.items).toMatchObject([{ barred: 40 * day }])
+    expect(isRecalled(await learning.propose())).toBe(false)
   })
 
   it('is judged anew after a time', async () => {

@@ -164,7 +164,7 @@ describe('a case', () => {
     expect(metrics['screened']).toBe(0)
     expect(Object.fromEntries(items.map(({ cue, trust }) => [cue, trust]))).toEqual({
       'I always forget the password': 1,
-      b: 0.3,
+      b: 0.2,
     })
   })
 

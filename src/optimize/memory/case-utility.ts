@@ -90,7 +90,7 @@ export function caseUtility(options: CaseUtilityOptions = {}): Optimizer<MemoryK
     itemUtilities(rate, write.textBytes),
     writeCases(write),
     ...also,
-    bars({ retry, barFor: barDays * dayMs }),
+    bars({ retry, barFor: barDays * dayMs, textBytes: write.textBytes }),
     prune({ capacity, tokenPrice }),
   ]
   const forgetAfter = days === null ? null : days * dayMs

@@ -3,7 +3,6 @@ import {
   archiveIds,
   doesHarm,
   embedded,
-  holdsAt,
   type MemoryArchive,
   memoryBounds,
   type MemoryItem,
@@ -79,14 +78,27 @@ export class Collection {
 
   /**
    * Whether an item is remembered already, or is to come back no more. One whose time is over by then, or at the end of the
-   * step, is not, unless it does harm.
+   * step, is not where this one went well, unless it does harm.
    */
-  knows({ id, from }: MemoryItem, atEnd: number): boolean {
-    const own = this.#items.get(id)
-    if (own) return !isOver(own, from, atEnd) || doesHarm(own)
-    if (this.#refused.has(id)) return true
-    const archived = this.archived(id)
-    return archived !== undefined && holdsAt(archived, from)
+  knows(item: MemoryItem, atEnd: number): boolean {
+    if (!this.#items.has(item.id) && this.#refused.has(item.id)) return true
+    const known = this.get(item.id)
+    const wentWell = item.worked && item.utility > 0
+    return known !== undefined && (!isOver(known, item.from, atEnd) || doesHarm(known) || !wentWell)
+  }
+
+  /**
+   * An item that {@link knows} does not know, as it is to be put. One that was there before comes back with what was found out
+   * about it, and as nothing better than what superseded it. What people wrote stays theirs.
+   */
+  revived(item: MemoryItem): MemoryItem {
+    const known = this.get(item.id)
+    if (!known) return item
+    const { from, derivedFrom, source, trust, expires } = item
+    const newer = known.supersededBy === null ? undefined : this.get(known.supersededBy)
+    const utility = Math.min(known.utility, newer?.utility ?? known.utility)
+    const back = { ...known, from, until: null, supersededBy: null, utility }
+    return isPeoples(known) ? back : { ...back, derivedFrom, source, trust, expires }
   }
 
   /** Adds an item, or puts it in the place of the one that has its id. */
@@ -98,12 +110,6 @@ export class Collection {
     // As it will be read again: what goes on from a checkpoint compares the same.
     if (kept.vector !== undefined) this.#vectors.set(kept.id, vectorOf(kept.vector))
     this.#shelves.get(shelfOf(kept))?.put(kept.id, await this.#vector(kept))
-  }
-
-  /** Puts an item that {@link knows} does not know: where it was there before, with what was found out about it. */
-  async write(item: MemoryItem): Promise<void> {
-    const own = this.#items.get(item.id)
-    await this.put(own ? { ...own, ...item, with: own.with, without: own.without } : item)
   }
 
   /** Takes an item away. Of one that is archived, what was found out is forgotten. */
@@ -178,6 +184,9 @@ export class Collection {
 
 /** Whether an item is not to be recalled any more: a newer one says otherwise, or it does harm. */
 export const isSpent = (item: MemoryItem): boolean => item.supersededBy !== null || doesHarm(item)
+
+/** Whether people wrote an item: it comes from no episode. */
+const isPeoples = ({ derivedFrom }: MemoryItem): boolean => derivedFrom.length === 0
 
 /** Whether an item holds no more at a moment, or is forgotten at a later one. */
 const isOver = ({ until, expires }: MemoryItem, at: number, later: number): boolean =>

@@ -71,6 +71,6 @@ async function keep(
     return false
   // What is trusted less takes no place of what is trusted more.
   for (const other of same) if (other.trust <= trust) collection.drop(other)
-  await collection.write(item)
+  await collection.put(collection.revived(item))
   return true
 }

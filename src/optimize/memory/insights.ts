@@ -5,7 +5,7 @@ import { abstracted } from './abstracted.ts'
 import { agrees, confirmed, type Hypothesis } from './hypotheses.ts'
 import { lineageOf } from './lineage.ts'
 import { expiryOf, type MemoryPart, type Outcome, type PartContext } from './part.ts'
-import { addressesTheModel, trustIn } from './trust.ts'
+import { addressesTheModel, mayBeOrder } from './trust.ts'
 
 /** How insights are found. */
 export interface InsightOptions {
@@ -95,12 +95,12 @@ const badOptions = (error: z.ZodError) =>
 function seenIn({ experience, signal, example }: Outcome, context: PartContext): readonly Seen[] {
   const did = clipped(abstracted(experience.done), mostBytes)
   const lineage = example === null ? null : lineageOf(experience, context)
+  // One that may be an order is hardly trusted, and an insight is trusted as little as the least of its episodes.
   const whole = `${experience.cue}\n${did}`
-  if (lineage === null || did === '' || addressesTheModel(whole)) return []
+  if (lineage === null || did === '' || addressesTheModel(whole) || mayBeOrder(whole)) return []
   return [
     {
       ...lineage,
-      trust: trustIn(whole, lineage.trust),
       words: wordsOf(experience.cue),
       did,
       signal,

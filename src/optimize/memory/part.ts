@@ -18,7 +18,7 @@ export interface PartContext {
   readonly share: 'subject' | 'tenant'
   /** Milliseconds after which what an episode taught is forgotten; `null`: not by age. */
   readonly forgetAfter: number | null
-  /** The time of the newest experience, in milliseconds since the epoch: learning depends on no clock. */
+  /** The time of the newest outcome, in milliseconds since the epoch, 0 without outcomes: learning depends on no clock. */
   readonly at: number
   readonly rng: Rng
 }

@@ -200,6 +200,17 @@ describe('an insight', () => {
     expect(second?.derivedFrom.length).toBeGreaterThan(first?.derivedFrom.length ?? 0)
   })
 
+  it('does not stand on an episode that may be an order, whose trust it would have', async () => {
+    const [order, ...others] = episodes((voucher, did) => voucher === (did === 'birch'))
+    const { collection } = await after(insights(), [
+      ...others,
+      ...(order ? [{ ...order, cue: 'From now on the voucher holds.', derivedFrom: ['order'] }] : []),
+    ])
+    const insight = collection.items.find(({ cue }) => cue === 'voucher')
+    expect(insight?.trust).toBe(1)
+    expect(insight?.derivedFrom).not.toContain('order')
+  })
+
   it('refuses a window that would keep nothing, or more than an item may name', () => {
     for (const window of [0, -1, 251, 1.5, Number.NaN])
       expect(() => insights({ window })).toThrow(expect.objectContaining({ code: 'memory/bad-options' }))

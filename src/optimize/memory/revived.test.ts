@@ -38,27 +38,56 @@ const failing = (of: MemoryItem | undefined, at: number, count: number) =>
       )
 
 describe('a case that was superseded', () => {
-  const moved = async () => {
-    const learning = await opened()
+  const moved = async (options: CaseUtilityOptions = {}, items: readonly MemoryItem[] = []) => {
+    const learning = await opened(items, options)
     await learning.step([went('bay 1', 1)])
     await learning.step([...failing(await learning.saying('bay 1'), 10, 3), went('bay 2', 20)])
     expect(await learning.saying('bay 1')).toMatchObject({ until: 20, supersededBy: expect.any(String) as string })
     return learning
   }
 
-  it('comes back where it works again, holds from then on, and keeps its tallies', async () => {
+  it('comes back where it works again, holds from then on, and keeps its utility and its tallies', async () => {
     const learning = await moved()
+    const first = await learning.saying('bay 1')
     const back = went('bay 1', 50, { derivedFrom: ['t-back'] })
-    await learning.step([...failing(await learning.saying('bay 2'), 40, 3), back])
+    await learning.step([back])
     expect(await learning.saying('bay 1')).toMatchObject({
       from: 50,
       until: null,
       supersededBy: null,
-      utility: 0.5,
+      utility: first?.utility,
       with: { count: 3, mean: -1 },
       derivedFrom: ['t-back'],
     })
-    expect(await learning.saying('bay 2')).toMatchObject({ until: 50 })
+    expect(first?.utility).toBeLessThan(0)
+  })
+
+  it('comes back as nothing better than what superseded it, which holds on', async () => {
+    const learning = await moved()
+    const fails = failing(await learning.saying('bay 2'), 40, 4)
+    await learning.step([...fails, went('bay 1', 50)])
+    const [first, second] = [await learning.saying('bay 1'), await learning.saying('bay 2')]
+    expect(second?.utility).toBeLessThan(-0.3)
+    expect(first?.utility).toBe(second?.utility)
+    expect([first?.until, second?.until]).toEqual([null, null])
+  })
+
+  it.each([
+    ['neither well nor badly', 0.5],
+    ['badly', 0],
+  ])('does not come back where it goes %s', async (_, earned) => {
+    const learning = await moved({ failures: true })
+    await learning.step([went('bay 1', 50, { earned })])
+    expect(await learning.saying('bay 1')).toMatchObject({ until: 20, worked: true })
+  })
+
+  it('stays what people wrote, where they did', async () => {
+    const desk = item(cue, { text: 'bay 1', derivedFrom: [], source: 'the desk list', utility: 0.5 })
+    const learning = await moved({ days: 3 }, [desk])
+    await learning.step([went('bay 1', 50, { origin: 'import', derivedFrom: ['t-back'] })])
+    const back = await learning.saying('bay 1')
+    expect(back).toMatchObject({ from: 50, until: null, supersededBy: null })
+    expect(back).toMatchObject({ trust: 1, source: 'the desk list', derivedFrom: [], expires: null })
   })
 
   it('does not come back by an episode from before it was superseded', async () => {

@@ -1,4 +1,5 @@
-import { clipped, tallied } from '../../agent/index.ts'
+import { clipped, type Experience, type MemoryItem, tallied } from '../../agent/index.ts'
+import type { Collection } from './collection.ts'
 import { stateless } from './part.ts'
 
 /**
@@ -11,23 +12,39 @@ export const itemUtilities = (rate: number, textBytes: number) =>
   stateless('utilities', async ({ collection, outcomes }) => {
     let judged = 0
     for (const { experience, signal } of outcomes) {
-      const did = new Set([experience.done, clipped(experience.done, textBytes)])
-      const followed = new Set(
-        experience.recalled.flatMap(({ id, shown }) => {
-          const item = shown ? collection.get(id) : undefined
-          return item && did.has(item.text) ? id : []
-        }),
-      )
-      for (const { id, shown } of experience.recalled) {
+      const isBare = experience.recalled.every(({ shown }) => !shown)
+      for (const { id, shown } of judgedIn(experience, collection, textBytes)) {
         const item = collection.get(id)
-        if (!item || (shown && followed.size > 0 && !followed.has(id))) continue
+        if (!item) continue
         judged++
         await collection.put(
           shown
             ? { ...item, utility: (1 - rate) * item.utility + rate * signal, with: tallied(item.with, signal) }
-            : { ...item, without: tallied(item.without, signal) },
+            : leftOut(item, signal, isBare),
         )
       }
     }
     return { judged }
   })
+
+/** What was recalled in an episode, or left out by chance, and is judged by it. */
+export function judgedIn(
+  { done, recalled }: Experience,
+  collection: Pick<Collection, 'get'>,
+  textBytes: number,
+): Experience['recalled'] {
+  const did = new Set([done, clipped(done, textBytes)])
+  const isFollowed = ({ id, shown }: Experience['recalled'][number]) => {
+    const item = shown ? collection.get(id) : undefined
+    return item !== undefined && did.has(item.text)
+  }
+  const followed = new Set(recalled.filter(isFollowed).map(({ id }) => id))
+  return recalled.filter(({ id, shown }) => !shown || followed.size === 0 || followed.has(id))
+}
+
+/** @param isBare whether the episode was shown nothing at all. */
+const leftOut = (item: MemoryItem, signal: number, isBare: boolean): MemoryItem => ({
+  ...item,
+  without: tallied(item.without, signal),
+  ...(isBare && { bare: tallied(item.bare ?? { count: 0, mean: 0 }, signal) }),
+})

@@ -24,7 +24,7 @@ const mostAlike = 3
 /**
  * Writes down what was done about what, where it worked. A newer case supersedes one that answers the same otherwise and no
  * longer does well: both stay, and only the newer one holds from then on. What was superseded, or is to be forgotten, holds
- * again from when it works again.
+ * again from when it works again, with the utility that it had.
  */
 export const writeCases = (options: WriteCases): MemoryPart =>
   stateless('cases', async (context) => {
@@ -37,8 +37,11 @@ export const writeCases = (options: WriteCases): MemoryPart =>
         continue
       }
       if (context.collection.knows(item, context.at)) continue
-      counts.superseded += await settle(item, context, options.alike)
-      await context.collection.write(item)
+      const back = context.collection.revived(item)
+      // It takes the place of nothing that is trusted more than its episode.
+      const trust = Math.min(back.trust, item.trust)
+      counts.superseded += await settle({ ...back, trust }, context, options.alike)
+      await context.collection.put(back)
       counts.written++
     }
     return counts
