@@ -13,6 +13,8 @@ import { vectorIndex } from './vector-index.ts'
 
 /** Rows that are compared in full, at least. */
 const refined = 128
+/** An archive of no more rows is looked through. */
+const allLooked = 512
 
 /**
  * Opens an archive that `buildArchive` built. Vectors stay in their files. Open only archives that you trust: the library that
@@ -85,8 +87,10 @@ class OpenArchive implements VectorArchive {
 
   *nearest(vector: Float32Array, count: number, floor: number): Generator<NearRow> {
     const file = this.#opened()
-    const { keys } = this.#index.search(vector, Math.min(this.size, Math.max(refined, count)), 1)
-    const near = Array.from(keys, (number) => ({ number, similarity: this.#similarity(file, number, vector) }))
+    const near = Array.from(this.#candidates(vector, count), (number) => ({
+      number,
+      similarity: this.#similarity(file, number, vector),
+    }))
       .filter(({ similarity }) => similarity >= floor)
       .toSorted((a, b) => b.similarity - a.similarity || Number(a.number - b.number))
     for (const { number, similarity } of near.slice(0, count)) {
@@ -96,6 +100,12 @@ class OpenArchive implements VectorArchive {
         throw archiveUnreadable(this.#folder, `its index knows a row ${number}, and ${files.rows} does not`)
       yield { ...row, similarity }
     }
+  }
+
+  /** The numbers of rows that may be near: of a small archive all, since the index can miss some. */
+  #candidates(vector: Float32Array, count: number): Iterable<bigint> {
+    if (this.size <= allLooked) return Array.from({ length: this.size }, (_, i) => BigInt(i + 1))
+    return this.#index.search(vector, Math.min(this.size, Math.max(refined, count)), 1).keys
   }
 
   get(key: string): Json | null {
