@@ -155,12 +155,11 @@ export class TrainerState {
     const held = this.models.get(first?.subject.id ?? '')
     if (held === undefined) return
     const ids = requests.map(({ id }) => id)
+    const replayed = requests.flatMap(({ id, outcome }, i) => (isAgain(done[i]?.work, outcome) ? [id] : []))
     const waiting = held.waiting.filter((id) => !ids.includes(id))
     const passed = Math.max(held.passed, ...done.map((request) => barrierOf(request)))
-    // What was done for a request whose work is known no more is in the snapshot.
-    const again = done.some((request) => request?.work != null && !leavesAsIs(request.work))
-    if (!again) this.#drop(ids)
-    const next = { ...held, waiting, passed, since: again ? [...held.since, ids] : held.since }
+    this.#drop(ids.filter((id) => !replayed.includes(id)))
+    const next = { ...held, waiting, passed, since: replayed.length > 0 ? [...held.since, replayed] : held.since }
     this.models.set(held.model.id, snapshot ? { ...next, snapshot: snapshot.state, since: [] } : next)
     if (snapshot) this.#drop(next.since.flat())
     if (unloaded !== undefined) this.#unload(unloaded, at)
@@ -204,6 +203,16 @@ const keyOf = ({ kind, id }: StoredRequest['subject'], seq: number): string => `
 /** A model is made again without it. */
 const leavesAsIs = (work: Work): boolean =>
   (work.kind === 'pass' && work.forwardOnly) || work.kind === 'save_weights' || work.kind === 'save_for_sampler'
+
+/**
+ * Whether a model that is made again does it over. What was refused was not done; a step whose gradient was not finite let go
+ * of that gradient, though, and a result that could not be written down was had.
+ */
+const isAgain = (work: Work | null | undefined, outcome: Outcome): boolean =>
+  // What was done for a request whose work is known no more is in the snapshot.
+  work != null &&
+  !leavesAsIs(work) &&
+  (outcome.kind !== 'failed' || outcome.category === 'server' || outcome.code === 'model/non-finite-gradient')
 
 /** Passes add up in any order until the next barrier, and after it nothing that was before it is taken. */
 export const barrierOf = (request: StoredRequest | undefined): number =>
