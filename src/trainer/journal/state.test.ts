@@ -36,6 +36,7 @@ it('a request whose model or sampler ended while it was written down is over', (
   for (const one of [state, again]) {
     for (const id of ['late', 'later']) {
       expect(one.requests.get(id)?.outcome).toMatchObject({ kind: 'failed', category: 'user' })
+      expect(one.requests.get(id)?.settledAt).toBe(5)
     }
     expect(one.waitingSamples()).toEqual([])
   }
