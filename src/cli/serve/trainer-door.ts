@@ -18,10 +18,7 @@ export function trainerDoor(keys: Pick<KeyRepository, 'get' | 'list'>, host: str
   const [keeper, ofSigns] = [doorkeeper(options), doorkeeper(options)]
   return async (headers, takes) => {
     const caller = await keeper.identify(withoutPrefix(headers), 'infer')
-    const arrived =
-      takes === 'nothing'
-        ? ofSigns.arrive(counted(caller), 'no place')
-        : keeper.arrive(caller, takes)
+    const arrived = takes === 'nothing' ? ofSigns.arrive(counted(caller), 'no place') : keeper.arrive(caller, takes)
     return {
       owner: caller.key,
       bodyBytes: caller.limits.bodyBytes,
