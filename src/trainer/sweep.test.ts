@@ -1,3 +1,4 @@
+import type * as fs from 'node:fs/promises'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +10,7 @@ import { eraseOwner } from './index.ts'
 
 // Who runs tests may read every file.
 vi.mock('node:fs/promises', async (original) => {
-  const real = await original<typeof import('node:fs/promises')>()
+  const real = await original<typeof fs>()
   return {
     ...real,
     open: async (...how: Parameters<typeof real.open>) => {
