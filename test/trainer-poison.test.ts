@@ -23,6 +23,8 @@ interface Watched {
   readonly url: string
   /** How often it ended. */
   ends(): number
+  /** Ends it from outside, which counts; resolves once it listens again. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -30,11 +32,12 @@ interface Watched {
 async function watch(): Promise<Watched> {
   let [ends, over, port] = [0, false, 0]
   let child: ChildProcess
+  let started: Promise<unknown>
   const start = async (): Promise<string> => {
     child = spawn(process.execPath, [program, folder, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] })
     child.once('exit', () => {
       ends += 1
-      if (!over) void start()
+      if (!over) started = start()
     })
     const [line] = await once(child.stdout!, 'data')
     const { url } = z.object({ url: z.string() }).parse(JSON.parse(String(line)))
@@ -45,6 +48,12 @@ async function watch(): Promise<Watched> {
   return {
     url,
     ends: () => ends,
+    async restart() {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+      await started
+    },
     async stop() {
       over = true
       const ended = once(child, 'exit')
@@ -85,6 +94,11 @@ it('refuses a pass that ended it three times, and does everything else once, als
   expect(await client.result('/forward_backward', pass(bad, 2, 66))).toMatchObject(refusal)
   await client.result('/forward_backward', pass(bad, 5, 7))
   expect(watched.ends()).toBe(3)
+  // What was refused is no part of the model that is made again.
+  await watched.restart()
+  await client.result('/forward_backward', pass(bad, 6, 8))
+  expect(await client.result('/forward_backward', pass(bad, 2, 66))).toMatchObject(refusal)
+  expect(watched.ends()).toBe(4)
 })
 
 it('refuses a sample that ended it three times, and draws the others', async () => {

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { servedTrainer } from '../../test/support/served-trainer.ts'
@@ -79,33 +79,32 @@ it('a start sweeps away what no event names, in its own folder, and nothing else
   expect(await ask(again.url, '/weights_info', { tinker_path: path })).toMatchObject({ status: 200 })
 })
 
-it('a folder whose journal is lost keeps its weights', async () => {
+it.each(['missing', 'empty'])('a folder whose journal is %s keeps its weights, until others are named', async (how) => {
   const { url, folder } = await serve()
   const client = new PatientClient(url)
   await client.result('/save_weights', { model_id: await trained(client, 7), seq_id: 3, path: 'kept' })
   await open.pop()?.close()
-  const other = await serve()
-  await other.close()
-  open.pop()
   const before = blobsOf(folder)
-  for (const name of before) {
-    const home = join(other.folder, 'blobs', name.slice(0, 2))
-    mkdirSync(home, { recursive: true })
-    copyFileSync(join(folder, 'blobs', name.slice(0, 2), name), join(home, name))
+  if (how === 'empty') writeFileSync(join(folder, 'journal.jsonl'), '')
+  else rmSync(join(folder, 'journal.jsonl'))
+  for (let start = 0; start < 2; start++) {
+    const { url } = await serve({ folder })
+    await new PatientClient(url).send('/create_session', {})
+    await open.pop()?.close()
   }
-  rmSync(join(other.folder, 'journal.jsonl'))
-  await serve({ folder: other.folder })
-  expect(blobsOf(other.folder)).toEqual(before)
+  expect(blobsOf(folder)).toEqual(before)
 })
 
-it('erasing removes weights that an earlier server left behind', async () => {
-  const { folder } = await serve()
+it('erasing removes weights that an earlier server left behind, and nothing for a key that has nothing', async () => {
+  const { folder, url } = await serve()
+  await new PatientClient(url).send('/create_session', {})
   await open.pop()?.close()
   const left = await fileBlobs(join(folder, 'blobs')).put(Buffer.from('of a key that is gone'))
   const path = join(folder, 'blobs', left.slice(0, 2), left)
-  await eraseOwner(folder, 'gone', { dryRun: true })
+  await eraseOwner(folder, 'open', { dryRun: true })
+  await eraseOwner(folder, 'mistyped', { dryRun: false })
   expect(existsSync(path)).toBe(true)
-  await eraseOwner(folder, 'gone', { dryRun: false })
+  await eraseOwner(folder, 'open', { dryRun: false })
   expect(existsSync(path)).toBe(false)
 })
 
@@ -127,7 +126,7 @@ it('a session that ends while its requests wait ends nothing else', async () => 
   await new PatientClient(url).model({ rank: 4, seed: 1 }, 'tiny')
   expect(problems).toEqual([])
   await open.pop()?.close()
-  await serve({ folder })
+  // Before a start, which sweeps.
   expect(blobsOf(folder)).toEqual([])
 })
 

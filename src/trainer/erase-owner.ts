@@ -4,7 +4,7 @@ import { lockForWriting } from '../store/index.ts'
 import { Journal } from './journal/journal.ts'
 import { shortened } from './journal/shortened.ts'
 import { TrainerState } from './journal/state.ts'
-import { sweepFolder } from './sweep.ts'
+import { isShared, sweepFolder } from './sweep.ts'
 
 /** How much of a key's a trainer server's folder holds. */
 export interface OwnerRemoval {
@@ -20,9 +20,11 @@ const nothing: OwnerRemoval = { sessions: 0, models: 0, samplers: 0, checkpoints
 
 /**
  * Removes everything of a key from a trainer server's folder: its journal is written anew without it, and weights that nothing
- * names then are deleted, also those of models that ended before. Counts it, and with `dryRun` does no more.
+ * names then are deleted, also those of models that ended before. Counts it, and with `dryRun` does no more. Where the key has
+ * nothing, nothing is touched.
  * @param owner id of the key; `open` is whoever was let in without one.
- * @throws LockedStoreError while a server has the folder; InputError for a journal that cannot be read.
+ * @throws LockedStoreError while a server has the folder; InputError for a journal, or another file beside it, that cannot be
+ * read. Nothing was removed then.
  */
 export async function eraseOwner(
   folder: string,
@@ -37,10 +39,12 @@ export async function eraseOwner(
     const journal = await Journal.open(path, (event) => state.apply(event))
     try {
       const removed = takenOut(state, owner)
-      if (dryRun) return removed
-      if (Object.values(removed).some((count) => count > 0)) await journal.rewrite(() => shortened(state))
+      // A key that has nothing here may be mistyped.
+      if (dryRun || Object.values(removed).every((count) => count === 0)) return removed
+      const shared = await isShared(folder)
+      await journal.rewrite(() => shortened(state))
       // Also what an earlier server left behind: nobody knows whose it was.
-      await sweepFolder(folder, state)
+      if (!shared) await sweepFolder(folder, state)
       return removed
     } finally {
       await journal.close()

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type BlobHash, type Clock, type Saved, systemClock } from '../core/index.ts'
 import { bytesOf } from '../model/index.ts'
@@ -12,7 +11,7 @@ import { TrainerState } from './journal/state.ts'
 import { KeptResults } from './kept-results.ts'
 import { Listeners } from './listeners.ts'
 import { defaultLimits, type ServedModel, type TrainerLimits, type TrainerOptions } from './options.ts'
-import { blobsIn, sweepFolder } from './sweep.ts'
+import { blobsIn, sweepLeft } from './sweep.ts'
 import { BlobShelf } from './work/blob-shelf.ts'
 import { ModelLane } from './work/model-lane.ts'
 import { SampleDesk } from './work/sample-desk.ts'
@@ -39,7 +38,9 @@ export class TrainerHost {
   readonly #release: () => void
   /** Ends when what was last let go of is off the disk. */
   #discarded: Promise<void> = Promise.resolve()
-  #tidying = false
+  /** A tidy that is under way. */
+  #tidying: Promise<void> | null = null
+  #closing = false
   #dead = false
 
   private constructor(options: TrainerOptions, state: TrainerState, journal: Journal, release: () => void) {
@@ -76,10 +77,7 @@ export class TrainerHost {
     try {
       const state = new TrainerState()
       let told: (event: TrainerEvent, letGo: readonly BlobHash[]) => void = () => {}
-      const path = join(options.folder, 'journal.jsonl')
-      // Where it is lost, its weights are all that is left.
-      const isNew = !existsSync(path)
-      const journal = await Journal.open(path, (event) => {
+      const journal = await Journal.open(join(options.folder, 'journal.jsonl'), (event) => {
         const letGo = letGoBy(event, state)
         state.apply(event)
         told(event, letGo)
@@ -87,7 +85,7 @@ export class TrainerHost {
       const host = new TrainerHost(options, state, journal, release)
       told = (event, letGo) => host.#heard(event, letGo)
       await host.#shorten()
-      if (!isNew) await sweepFolder(options.folder, state)
+      await sweepLeft(options.folder, state).catch((error: unknown) => options.onUnswept?.(error))
       for (const { model } of state.models.values()) host.#lane(model).wake()
       for (const request of state.waitingSamples()) host.#sample(request)
       return host
@@ -122,14 +120,12 @@ export class TrainerHost {
 
   /** Ends sessions, forgets results that are old, and makes the journal shorter where it has grown long. */
   async tidy(isStale: (session: string) => boolean): Promise<void> {
-    if (this.#tidying) return
-    this.#tidying = true
+    if (this.#tidying !== null || this.#closing) return
+    this.#tidying = this.#tidy(isStale)
     try {
-      for (const { id } of [...this.state.sessions.values()].filter(({ id }) => isStale(id))) await this.endSession(id)
-      this.results.forget()
-      if (this.#journal.isLongerThan(mostJournalBytes)) await this.#shorten()
+      await this.#tidying
     } finally {
-      this.#tidying = false
+      this.#tidying = null
     }
   }
 
@@ -164,7 +160,10 @@ export class TrainerHost {
 
   /** Ends after the steps under way; what waits is done after the next start. */
   async close(): Promise<void> {
+    this.#closing = true
     this.#listeners.tellAll()
+    // What it does to the journal must not come after another server has the folder. Whoever began it is told of its error.
+    await this.#tidying?.catch(() => {})
     await Promise.all([this.#desk.close(), ...[...this.#lanes.values()].map((lane) => lane.stop())])
     this.#dead = true
     await this.#journal.close()
@@ -187,6 +186,13 @@ export class TrainerHost {
       putBack: (ids: readonly string[]) => this.append({ type: 'put-back', requests: [...ids] }, 'process'),
       isOver: (id: string) => this.state.requests.get(id)?.outcome != null,
     }
+  }
+
+  async #tidy(isStale: (session: string) => boolean): Promise<void> {
+    const stale = [...this.state.sessions.keys()].filter((id) => isStale(id))
+    for (const id of stale) if (!this.#closing) await this.endSession(id)
+    this.results.forget()
+    if (!this.#closing && this.#journal.isLongerThan(mostJournalBytes)) await this.#shorten()
   }
 
   async #settle(done: Omit<Settled, 'type' | 'at'>): Promise<void> {

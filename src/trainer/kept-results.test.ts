@@ -1,6 +1,8 @@
 import { afterAll, expect, it } from 'vitest'
 import { servedTrainer } from '../../test/support/served-trainer.ts'
 import { ask, datumBody, passBody, PatientClient, stepBody } from '../../test/support/trainer-client.ts'
+import { TrainerState } from './journal/state.ts'
+import { KeptResults } from './kept-results.ts'
 
 const minute = 60_000
 const time = { now: 1_000_000_000 }
@@ -42,4 +44,25 @@ it('a result is kept for an hour, and for some minutes once it was handed over',
   } finally {
     clearInterval(beat)
   }
+})
+
+it('a result that is handed over late is kept for as long', () => {
+  const clock = { now: 0 }
+  const state = new TrainerState()
+  const results = new KeptResults(state, { now: () => clock.now }, 60 * minute)
+  const subject = { kind: 'model', id: 'gone' } as const
+  clock.now = minute
+  state.apply({ type: 'session-ended', session: 's', at: clock.now })
+  for (const id of ['late', 'never']) {
+    state.apply({ type: 'accepted', request: { id, owner: 'a', subject, seq: null, hash: id, work: null } })
+  }
+  const keptAt = (minutes: number) => {
+    clock.now = minutes * minute
+    results.forget()
+    return [...state.requests.keys()]
+  }
+  expect(keptAt(60)).toEqual(['late', 'never'])
+  results.delivered('late')
+  expect(keptAt(64)).toEqual(['late'])
+  expect(keptAt(66)).toEqual([])
 })

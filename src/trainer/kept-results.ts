@@ -32,9 +32,10 @@ export class KeptResults {
     const old = now - this.#keptMs
     const delivered = now - Math.min(this.#keptMs, deliveredMs)
     this.#state.forget((id, settledAt) => {
+      const at = this.#delivered.get(id)
+      if (at !== undefined) return at < delivered
       // While the server was away nobody could ask for a result.
-      if (settledAt < old && this.#began < old) return true
-      return (this.#delivered.get(id) ?? now) < delivered
+      return settledAt < old && this.#began < old
     })
     for (const id of this.#delivered.keys()) if (!this.#state.requests.has(id)) this.#delivered.delete(id)
   }

@@ -34,6 +34,8 @@ export interface TrainerOptions {
   readonly snapshotMs?: number
   /** Told of what the server cannot go on after: its process should end, and be started again. */
   readonly onFatal: (error: unknown) => void
+  /** Told why weights that nothing names stay in the folder. The server starts all the same. */
+  readonly onUnswept?: (error: unknown) => void
   readonly clock?: Clock
 }
 

@@ -17,7 +17,6 @@ export async function eraseKeyCommand(flags: EraseKeyFlags, key: string): Promis
   if (!flags.json) process.stdout.write(`${countsOf(planned)} of the key ${visible(key)} in ${folder}.\n`)
   const none = Object.values(planned).every((count) => count === 0)
   if (!none && !(await confirmed('Remove them? This cannot be undone.', flags.yes))) return
-  // Where nothing is named any more, weights that a server left behind may still lie there.
   const removed = await eraseOwner(folder, key, { dryRun: false })
   if (flags.json) process.stdout.write(`${JSON.stringify(removed)}\n`)
   else if (!none) {

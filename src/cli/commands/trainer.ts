@@ -50,6 +50,7 @@ export async function trainerCommand(flags: TrainerFlags): Promise<void> {
           // What was accepted is on the disk: the next start does it.
           process.exit(1)
         },
+        onUnswept: (error) => process.stderr.write(explainFailure(error)),
         onUnexpected: (error) => process.stderr.write(explainFailure(error)),
       })
       say(flags, server.url, model)

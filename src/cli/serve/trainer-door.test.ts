@@ -70,3 +70,15 @@ it('polls and heartbeats take no place of the key whose results they wait for', 
     await service.close()
   }
 })
+
+it('heartbeats are counted apart from what a key may ask, 600 a minute', async () => {
+  store = await openMemoryStore()
+  const [a, b] = [await made('a', { requestsPerMinute: 1 }), await made('b')]
+  const door = trainerDoor(store.keys, '127.0.0.1')
+  await door(headers(a.token), 'place')
+  for (let i = 0; i < 600; i++) await door(headers(a.token), 'nothing')
+  await expect(Promise.all(Array.from({ length: 20 }, () => door(headers(a.token), 'nothing')))).rejects.toMatchObject({
+    status: 429,
+  })
+  await door(headers(b.token), 'nothing')
+})

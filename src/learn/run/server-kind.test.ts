@@ -49,6 +49,33 @@ describe('a server before the first update', () => {
   })
 })
 
+it('a server whose rounding turns a near tie goes on', async () => {
+  const server = await openTinkerServer()
+  const { service } = await openTinkerModel({ url: server.url, baseModel: 'tiny', folder, server: 'tinker' })
+  opened.push(server, service)
+  let draws = 0
+  const sampler = new Proxy(service.sampler, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (name !== 'sample') return typeof member === 'function' ? member.bind(target) : member
+      return async (...how: Parameters<typeof target.sample>) => {
+        const drawn = await target.sample(...how)
+        if (draws++ === 0) return drawn
+        return drawn.map((one) => ({
+          ...one,
+          tokens: one.tokens.map((token, t) => (t === 1 ? token ^ 1 : token)),
+          logprobs: one.logprobs.map((logprob, t) => (t > 0 ? logprob - 5 : logprob)),
+        }))
+      }
+    },
+  })
+  const { base, renderer } = service
+  const model = { base, renderer, sampler, trainer: service.trainer.bind(service) }
+  const method = { kind: 'lora', rank: 4, alpha: 32 } as const
+  await refuseOtherServer({ parameter: ParameterName.parse('policy'), model, method }, { seed: 1 })
+  expect(draws).toBe(2)
+})
+
 /** The practised model, as one that leaves paths and has other capabilities than the engine. */
 const elsewhere = (capabilities: Partial<Trainer['capabilities']>, opens: () => void) => (service: ModelService) => ({
   ...service,

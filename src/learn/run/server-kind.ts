@@ -50,7 +50,7 @@ export async function refuseOtherServer(
       const datum = datumOf(prompt, drawn)
       await refuseOtherSums(parameter, model.base, trainer, datum)
       const moved = await moveOn(trainer, datum, Math.max(seen, 4 * most), signal)
-      const changed = furthest(drawn.logprobs, (await draw()).logprobs)
+      const changed = furthest(...comparable(drawn, await draw()))
       if (moved > 2 * most && changed > moved / 2) throw moves(parameter, model.base, adapter, changed)
     } finally {
       await model.sampler.unload(adapter)
@@ -105,6 +105,13 @@ async function moveOn(trainer: Trainer, datum: Datum, far: number, signal: Abort
     moved = furthest(before, await of())
   }
   return moved
+}
+
+/** What is told of the same tokens after the same: rounding may turn a near tie, and what follows it is another text. */
+function comparable(some: SampledSequence, others: SampledSequence): [readonly number[], readonly number[]] {
+  const turned = some.tokens.findIndex((token, t) => token !== others.tokens[t])
+  const end = turned < 0 ? some.tokens.length : turned
+  return [some.logprobs.slice(0, end), others.logprobs.slice(0, end)]
 }
 
 const furthest = (some: readonly number[], others: readonly number[]): number =>

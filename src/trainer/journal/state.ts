@@ -43,6 +43,8 @@ export class TrainerState {
   readonly requests = new Map<string, HeldRequest>()
   /** Ids of requests by {@link keyOf}. */
   readonly #bySeq = new Map<string, string>()
+  /** When requests were last settled. */
+  #settledAt = 0
 
   /** Takes an event in. */
   apply(event: TrainerEvent): void {
@@ -91,11 +93,13 @@ export class TrainerState {
 
   /** Whether some part of the state needs a blob. */
   names(blob: BlobHash): boolean {
-    return (
-      [...this.models.values()].some(({ snapshot }) => snapshot === blob) ||
-      [...this.samplers.values()].some(({ weights }) => weights?.blob === blob) ||
-      [...this.checkpoints.values()].some(({ weights, state }) => weights === blob || state === blob)
-    )
+    for (const one of this.#blobs()) if (one === blob) return true
+    return false
+  }
+
+  /** Every blob that some part of the state needs. */
+  named(): ReadonlySet<BlobHash> {
+    return new Set(this.#blobs())
   }
 
   /** Forgets results that are over, where nothing is made from them any more. */
@@ -105,6 +109,15 @@ export class TrainerState {
       if (settledAt === null || needed.has(id) || !isOver(id, settledAt)) continue
       this.requests.delete(id)
       if (request.seq !== null) this.#bySeq.delete(keyOf(request.subject, request.seq))
+    }
+  }
+
+  *#blobs(): Iterable<BlobHash> {
+    for (const { snapshot } of this.models.values()) if (snapshot !== null) yield snapshot
+    for (const { weights } of this.samplers.values()) if (weights !== null) yield weights.blob
+    for (const { weights, state } of this.checkpoints.values()) {
+      yield weights
+      if (state !== null) yield state
     }
   }
 
@@ -120,9 +133,9 @@ export class TrainerState {
   #accept(request: StoredRequest): void {
     const { id, subject, seq } = request
     const isThere = (subject.kind === 'model' ? this.models : this.samplers).has(subject.id)
-    // What it was asked of may have ended while it was written down.
+    // What it was asked of may have ended while it was written down: a moment ago.
     const ended = isThere ? null : failed(`The ${subject.kind} ${subject.id} ended before it.`)
-    this.requests.set(id, { request, outcome: ended, settledAt: ended && 0, begun: 0 })
+    this.requests.set(id, { request, outcome: ended, settledAt: ended && this.#settledAt, begun: 0 })
     if (seq !== null) this.#bySeq.set(keyOf(subject, seq), id)
     const held = subject.kind === 'model' ? this.models.get(subject.id) : undefined
     if (held === undefined) return
@@ -143,6 +156,7 @@ export class TrainerState {
   }
 
   #settle({ requests, at, sampler, checkpoint, snapshot, unloaded }: Settled): void {
+    this.#settledAt = at
     if (sampler) this.#addSampler(sampler)
     if (checkpoint) this.checkpoints.set(checkpoint.path, checkpoint)
     const done = requests.map(({ id, outcome }) => {
@@ -155,12 +169,11 @@ export class TrainerState {
     const held = this.models.get(first?.subject.id ?? '')
     if (held === undefined) return
     const ids = requests.map(({ id }) => id)
+    const replayed = requests.flatMap(({ id, outcome }, i) => (isAgain(done[i]?.work, outcome) ? [id] : []))
     const waiting = held.waiting.filter((id) => !ids.includes(id))
     const passed = Math.max(held.passed, ...done.map((request) => barrierOf(request)))
-    // What was done for a request whose work is known no more is in the snapshot.
-    const again = done.some((request) => request?.work != null && !leavesAsIs(request.work))
-    if (!again) this.#drop(ids)
-    const next = { ...held, waiting, passed, since: again ? [...held.since, ids] : held.since }
+    this.#drop(ids.filter((id) => !replayed.includes(id)))
+    const next = { ...held, waiting, passed, since: replayed.length > 0 ? [...held.since, replayed] : held.since }
     this.models.set(held.model.id, snapshot ? { ...next, snapshot: snapshot.state, since: [] } : next)
     if (snapshot) this.#drop(next.since.flat())
     if (unloaded !== undefined) this.#unload(unloaded, at)
@@ -186,6 +199,7 @@ export class TrainerState {
   }
 
   #end(session: string, at: number): void {
+    this.#settledAt = at
     this.sessions.delete(session)
     for (const [id, { model }] of this.models) if (model.session === session) this.#unload(id, at)
     for (const [id, sampler] of this.samplers) if (sampler.session === session) this.samplers.delete(id)
@@ -204,6 +218,16 @@ const keyOf = ({ kind, id }: StoredRequest['subject'], seq: number): string => `
 /** A model is made again without it. */
 const leavesAsIs = (work: Work): boolean =>
   (work.kind === 'pass' && work.forwardOnly) || work.kind === 'save_weights' || work.kind === 'save_for_sampler'
+
+/**
+ * Whether a model that is made again does it over. What was refused was not done; a step whose gradient was not finite let go
+ * of that gradient, though, and a result that could not be written down was had.
+ */
+const isAgain = (work: Work | null | undefined, outcome: Outcome): boolean =>
+  // What was done for a request whose work is known no more is in the snapshot.
+  work != null &&
+  !leavesAsIs(work) &&
+  (outcome.kind !== 'failed' || outcome.category === 'server' || outcome.code === 'model/non-finite-gradient')
 
 /** Passes add up in any order until the next barrier, and after it nothing that was before it is taken. */
 export const barrierOf = (request: StoredRequest | undefined): number =>

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import type { BlobHash, ModelService } from '../../core/index.ts'
+import type { AdapterRef, BlobHash, ModelService } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
 import type { Outcome, Settled, StoredRequest, StoredSampler } from '../journal/events.ts'
 import { Adapters } from './adapters.ts'
@@ -72,10 +72,11 @@ export class SampleDesk {
 
   async #drawn({ work }: StoredRequest, { weights }: StoredSampler): Promise<Outcome> {
     if (work?.kind !== 'sample') throw new TypeError('The request of a sampler is a sample.')
-    const adapter = weights === null ? null : await this.#adapters.get(weights.blob)
     const { prompt, params, samples } = work
     const { signal } = this.#ending
-    const drawn = await this.#options.service.sampler.sample({ prompt, adapter, params, samples, signal })
+    const draw = (adapter: AdapterRef | null) =>
+      this.#options.service.sampler.sample({ prompt, adapter, params, samples, signal })
+    const drawn = await (weights === null ? draw(null) : this.#adapters.use(weights.blob, draw))
     return {
       kind: 'sample',
       sequences: drawn.map(({ tokens, logprobs, stopReason }) => ({
