@@ -93,5 +93,7 @@ export interface WeightsOptimizer {
   readonly losses?: readonly Loss['kind'][]
   /** Whether it asks its trainer for an auxiliary head, as `losses`. Default false. */
   readonly auxiliary?: boolean
+  /** The samples as a step learns from them. Default: as they are. */
+  learned?(samples: readonly PolicySample[]): readonly PolicySample[]
   step(context: WeightsStep): Promise<{ readonly metrics: Metrics }>
 }

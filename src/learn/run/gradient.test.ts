@@ -9,6 +9,7 @@ import {
   type Trainer,
 } from '../../core/index.ts'
 import { leaveOneOut } from '../../credit/index.ts'
+import { policyGradient } from '../../optimize/weights/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import type { LearnEvent } from '../events.ts'
 import { heedPractice } from './gradient.ts'
@@ -125,4 +126,16 @@ describe('a run', () => {
     expect(practised).toBe(0)
     await store.close()
   })
+})
+
+it('what cancels in the turns that are learned is no lost gradient', () => {
+  const practice = policyGradient({ turns: 'first' })
+  const sample = (last: number, advantage: number): PolicySample => ({
+    ...sampleOf([1, 2, 3, last], advantage),
+    sampled: [false, true, false, true],
+  })
+  const samples = [sample(4, 1), sample(5, -1)]
+  const metrics = { steps: 1, gradNorm: 0 }
+  expect(heeded(practice.learned?.(samples) ?? samples, metrics)).toEqual([])
+  expect(() => heeded(samples, metrics)).toThrow('No gradient reached')
 })

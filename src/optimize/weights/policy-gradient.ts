@@ -42,6 +42,7 @@ export function policyGradient(
     losses: [known?.kind ?? 'importance_sampling'],
     auxiliary: auxiliary !== null,
     options,
+    learned: (samples) => samplesOfTurns(samples, turns),
     async step({ gradients, trainer, update, rng, pace = 1 }) {
       const given = gradients.flatMap(({ deposits }) => deposits)
       const temperature = reproducibleTemperature(given)

@@ -60,12 +60,9 @@ async function practise(run: RolloutRun, one: TrainedWeights, { batch, informati
       paceOf(informative, wantedGroups(schedule)) *
       settledPace(state.signs.at(-1)?.overall ?? 0, recipe.settling.practice),
   })
-  heedPractice(
-    one,
-    gradients.flatMap(({ deposits }) => deposits),
-    metrics,
-    (event) => run.emit(event),
-  )
+  const deposits = gradients.flatMap((gradient) => gradient.deposits)
+  const learned = one.plan.practice.learned?.(deposits) ?? deposits
+  heedPractice(one, learned, metrics, (event) => run.emit(event))
   // Before the first of several steps, fresh samples have moved from nothing.
   const moved = (metrics.steps ?? 0) > 1 ? (metrics.kl ?? null) : null
   one.advance({ stride: adapted(one.state.stride, moved) })

@@ -75,7 +75,8 @@ async function update(
   const { plan, parameter, current, trainer, model } = one
   const { returns } = one.state
   const { seed = 0 } = run.options
-  const { metrics } = await present(plan.practice, 'what practises').step({
+  const practice = present(plan.practice, 'what practises')
+  const { metrics } = await practice.step({
     current,
     gradients: [{ parameter, version: current.version, deposits: fresh }],
     trainer,
@@ -84,7 +85,7 @@ async function update(
     rng: rng('practise', seed, run.run.id, epoch),
     pace: 2 ** -returns,
   })
-  heedPractice(one, fresh, metrics, (event) => run.emit(event))
+  heedPractice(one, practice.learned?.(fresh) ?? fresh, metrics, (event) => run.emit(event))
   return metrics
 }
 
