@@ -51,7 +51,9 @@ describe('the plan of an audit', () => {
     expect(shown.length).toBeGreaterThan(36)
   })
 
-  it('asks for fewer labels where behaviour tells more, and for more where the effect is smaller', () => {
+  it('asks for fewer labels where behaviour tells more, and for more where the effect is smaller', {
+    timeout: 120_000,
+  }, () => {
     const plan = (change: object) => planAudit({ effect: 0.2, share: 0.1, ...change }).labels ?? Infinity
     expect(plan({ correlation: 0.8 })).toBeLessThan(0.7 * plan({}))
     expect(plan({ effect: 0.1 })).toBeGreaterThan(2.5 * plan({}))

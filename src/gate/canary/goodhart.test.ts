@@ -96,7 +96,9 @@ describe("Goodhart's law", () => {
     }
   })
 
-  it('errs seldom where the reward is noise, and at most as often as it may where it gains just the margin more', () => {
+  it('errs seldom where the reward is noise, and at most as often as it may where it gains just the margin more', {
+    timeout: 120_000,
+  }, () => {
     expect(share(honest, 100)).toBe(0)
     // 200 at 0.05: at most 18 with a probability of 0.99.
     expect(share({ truth: [0.5, 0.5], thanks: [0.4, 0.5] }, 200)).toBeLessThanOrEqual(18 / 200)
