@@ -4,6 +4,7 @@ export type { ArchiveProgress, ArchiveRow, BuildArchiveOptions, BuiltArchive } f
 export type { BlobStorage } from './blobs.ts'
 export * from './errors/index.ts'
 export { fileBlobs, sweepBlobs } from './file-blobs.ts'
+export { syncFolder } from './sync-file.ts'
 export { makeFolder } from './make-folder.ts'
 export { openMemoryStore, openStore, type StoreOptions } from './open-store.ts'
 export { type StoreLocation, storeLocation } from './store-location.ts'

@@ -10,7 +10,6 @@ import {
 } from '../../core/index.ts'
 import { otherNames, poolOfNames } from './names.ts'
 import { otherNumbers, renumbered } from './numbers.ts'
-import type { Coining } from './coined.ts'
 import {
   argumentOf,
   type ArgumentPool,
@@ -36,7 +35,8 @@ export class Augmenter {
   readonly #names: ArgumentPool
   readonly #words: ArgumentPool
   readonly #wording: Wording
-  readonly #coining: Coining
+  readonly #english = commonEnglish()
+  readonly #listed: ReadonlySet<string>
   readonly #constants: ReadonlySet<string>
 
   /**
@@ -48,13 +48,13 @@ export class Augmenter {
     train: readonly Pick<Task, 'instruction'>[],
     tools: readonly ToolDefinition[] = [],
   ) {
-    this.#coining = { english: commonEnglish(), listed: listedArguments(tools) }
+    this.#listed = listedArguments(tools)
     this.#constants = constantsOf(demonstrations)
     this.#names = poolOfNames(demonstrations, train)
     this.#words = poolOfWords(demonstrations)
     const said = demonstrations.map(({ messages }) => toldIn(messages)).join('\n')
     const unsaid = (word: string) => !isSaid(word, said)
-    this.#wording = new Wording(wordsInUse(train).filter(unsaid), commonEnglish().filter(unsaid))
+    this.#wording = new Wording(wordsInUse(train).filter(unsaid), this.#english.filter(unsaid))
   }
 
   /** Names that episodes can be told of. */
@@ -67,12 +67,12 @@ export class Augmenter {
    * @param share the probability of other names, and of other values; three quarters of it are that of other words in what is asked.
    */
   told(episode: DemonstratedEpisode, share: number, random: Rng): readonly Message[] | null {
+    const chosen = chosenIn(episode, this.#listed)
+    const coining = { english: this.#english, chosen }
     const values = random.next() < share
-    const words = values ? otherWords(episode, this.#words, this.#coining, random) : []
-    const numbers = values
-      ? otherNumbers(episode, random, this.#constants, chosenIn(episode, this.#coining.listed))
-      : new Map<string, string>()
-    const names = random.next() < share ? otherNames(episode, this.#names, this.#coining, random) : []
+    const words = values ? otherWords(episode, this.#words, coining, random) : []
+    const numbers = values ? otherNumbers(episode, random, this.#constants, chosen) : new Map<string, string>()
+    const names = random.next() < share ? otherNames(episode, this.#names, coining, random) : []
     // Numbers come first: a name that is put in keeps its own.
     const inText = (text: string) => replaced(renumbered(text, numbers), [...words, ...names])
     const messages = retold(episode.messages, inText)

@@ -8,11 +8,11 @@ const changed = 0.8
 const letters = 'abcdefghijklmnopqrstuvwxyz'
 const vowels = 'aeiouy'
 
-/** What names and words are made of. */
+/** What an episode's names and words are made of. */
 export interface Coining {
   readonly english: readonly string[]
-  /** Arguments whose values a schema lists: none is made up for them. */
-  readonly listed: ReadonlySet<string>
+  /** What its calls give to arguments whose values a schema lists: that stays. */
+  readonly chosen: ReadonlySet<string>
 }
 
 /** How often a name or a word is told as one that the same argument is given elsewhere; else as one that it never is. */

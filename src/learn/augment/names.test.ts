@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { type DemonstratedEpisode, type Message, rng } from '../../core/index.ts'
 import { lookup } from '../../../test/support/lookup.ts'
 import { namesOf, otherNames, poolOfNames } from './names.ts'
-import { replaced, retold } from './retell.ts'
+import { chosenIn, replaced, retold } from './retell.ts'
 
 const oak = lookup('Oak.grow', ['Oak.grow2', 'Oak.grow.fast', 'Oak'])
 const train = ['Oak.grow', 'Elm.fall', 'Ash()', 'Fir.bend'].map((title) => ({
   instruction: `Since when has edge ${title}?`,
 }))
 
-const coining = { english: ['river', 'green'], listed: new Set<string>() }
+const coining = { english: ['river', 'green'], chosen: new Set<string>() }
 
 const textsOf = (episode: DemonstratedEpisode) => namesOf(episode).map(({ text }) => text)
 
@@ -171,13 +171,13 @@ it('a name is no word that stands in the episode, and stays where its argumentâ€
   const given = namesOf(river)[0]?.given ?? ''
   const said = river.messages.map(({ content }) => content).join(' ')
   const english = ['river', 'edge', 'stone']
-  const namesGiven = (listed: ReadonlySet<string>) =>
+  const namesGiven = (chosen: ReadonlySet<string>) =>
     Array.from({ length: 60 }, (_, seed) => {
-      const others = otherNames(river, new Map([[given, ['brook']]]), { english, listed }, rng('said', seed))
+      const others = otherNames(river, new Map([[given, ['brook']]]), { english, chosen }, rng('said', seed))
       return others[0]?.other ?? ''
     })
   expect(said).toContain('edge')
   expect(namesGiven(new Set())).toContain('stone')
   expect(namesGiven(new Set())).not.toContain('edge')
-  expect(new Set(namesGiven(new Set([given])))).toEqual(new Set(['']))
+  expect(new Set(namesGiven(chosenIn(river, new Set([given]))))).toEqual(new Set(['']))
 })

@@ -4,7 +4,6 @@ import {
   type Argument,
   type ArgumentPool,
   argumentsOf,
-  chosenIn,
   instructionOf,
   listed,
   pooled,
@@ -29,21 +28,23 @@ export function namesOf(episode: DemonstratedEpisode): readonly Argument[] {
   const found = new Map<string, Argument>()
   const given = episode.messages.flatMap(argumentsOf)
   const numbers = new Set(given.filter(({ isNumber }) => isNumber).map(({ text }) => text))
-  const said = new Set([...saidByTools(episode), ...askedIn(episode)])
-  const mayCompute = untoldIn(episode).size > 0 || givesFraction(episode)
+  const keys = numbers.size === 0 ? numbers : keysAmong(numbers, episode)
   for (const { text, ...argument } of given) {
     const isNumber = numbers.has(text)
-    if (found.has(text) || text.length < 2 || text.length > longest || (isNumber && (mayCompute || !isKey(text, said))))
-      continue
+    if (found.has(text) || text.length < 2 || text.length > longest || (isNumber && !keys.has(text))) continue
     if (standsIn(text, instruction)) found.set(text, { ...argument, text, isNumber })
   }
   const names = [...found.values()]
   return names.filter(({ text }) => !names.some((other) => other.text !== text && standsIn(text, other.text)))
 }
 
-/** Whether a number can only be a key: nobody says another of its length that it could be compared with. */
-const isKey = (number: string, said: ReadonlySet<string>): boolean =>
-  isWhole(number) && number.length >= 3 && ![...said].some((one) => one !== number && one.length === number.length)
+/** Numbers that can only be keys: nothing is computed, and nobody says another as long that one could be compared with. */
+function keysAmong(numbers: ReadonlySet<string>, episode: DemonstratedEpisode): ReadonlySet<string> {
+  if (untoldIn(episode).size > 0 || givesFraction(episode)) return new Set()
+  const said = [...saidByTools(episode), ...askedIn(episode)]
+  const isAlone = (number: string) => !said.some((one) => one !== number && one.length === number.length)
+  return new Set([...numbers].filter((number) => isWhole(number) && number.length >= 3 && isAlone(number)))
+}
 
 /** Whether a text is what JSON writes for a whole number. */
 const isWhole = (text: string): boolean => /^[1-9]\d{0,14}$/.test(text)
@@ -99,11 +100,10 @@ const ownShape = 0.5
 export function otherNames(
   episode: DemonstratedEpisode,
   pool: ArgumentPool,
-  { english, listed: fixed }: Coining,
+  { english, chosen }: Coining,
   random: Rng,
 ): readonly Replacement[] {
   const all = namesOf(episode)
-  const chosen = chosenIn(episode, fixed)
   const names = all.filter(({ text }) => !chosen.has(text))
   const taken = new Set(all.map(({ text }) => text))
   const lines = episode.messages.flatMap(({ content }) => content.split('\n'))

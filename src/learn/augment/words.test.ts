@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { rng } from '../../core/index.ts'
 import { lookup } from '../../../test/support/lookup.ts'
 import { copiedWords, otherWords, poolOfWords } from './words.ts'
-import { replaced, retold } from './retell.ts'
+import { chosenIn, replaced, retold } from './retell.ts'
 
 const colour = (name: string, word: string) => lookup(name, [], { document: `price 3\ncolour ${word}`, answer: word })
 const demonstrations = [colour('Oak', 'green'), colour('Elm', 'yellow'), colour('Fir', 'price')]
@@ -13,7 +13,7 @@ it('words are copied where a whole argument is what a tool said', () => {
   expect(copiedWords(lookup('Oak', [], { answer: 'blue' })), 'no tool said it').toEqual([])
 })
 
-const coining = { english: ['green', 'price', 'river'], listed: new Set<string>() }
+const coining = { english: ['green', 'price', 'river'], chosen: new Set<string>() }
 
 it('another word stands in its place, and none that the episode says already: a known one, or any', () => {
   const [oak] = demonstrations
@@ -37,6 +37,7 @@ it('of an argument whose values its schema lists, it stays', () => {
   const [oak] = demonstrations
   const pool = poolOfWords(demonstrations)
   for (let seed = 0; seed < 20; seed++) {
-    expect(otherWords(oak!, pool, { ...coining, listed: new Set(pool.keys()) }, rng('words', seed))).toEqual([])
+    const chosen = chosenIn(oak!, new Set(pool.keys()))
+    expect(otherWords(oak!, pool, { ...coining, chosen }, rng('words', seed))).toEqual([])
   }
 })

@@ -4,7 +4,6 @@ import {
   type Argument,
   type ArgumentPool,
   argumentsOf,
-  chosenIn,
   instructionOf,
   listed,
   pooled,
@@ -44,10 +43,9 @@ export const poolOfWords = (demonstrations: readonly DemonstratedEpisode[]): Arg
 export function otherWords(
   episode: DemonstratedEpisode,
   pool: ArgumentPool,
-  { english, listed: fixed }: Coining,
+  { english, chosen }: Coining,
   random: Rng,
 ): readonly Replacement[] {
-  const chosen = chosenIn(episode, fixed)
   const copied = copiedWords(episode).filter(({ text }) => !chosen.has(text))
   const said = episode.messages.map(({ content }) => content).join('\n')
   const taken = new Set<string>()

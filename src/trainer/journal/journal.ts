@@ -2,6 +2,7 @@ import { type FileHandle, open, rename, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { InputError, InvariantError } from '../../errors/index.ts'
+import { syncFolder } from '../../store/index.ts'
 import { type Outcome, TrainerEvent } from './events.ts'
 import { readLines, writeLines } from './lines.ts'
 
@@ -40,7 +41,7 @@ export class Journal {
     })
     if (whole < all) await truncate(path, whole)
     const file = await open(path, 'a')
-    await syncFolderOf(path)
+    await syncFolder(dirname(path))
     return new Journal(path, file, whole, apply)
   }
 
@@ -79,7 +80,7 @@ export class Journal {
         await file.close()
       }
       await rename(other, this.#path)
-      await syncFolderOf(this.#path)
+      await syncFolder(dirname(this.#path))
       await this.#file.close()
       this.#file = await open(this.#path, 'a')
       this.#bytes = this.#needed = bytes
@@ -161,16 +162,5 @@ function readEvent(text: string, path: string, line: number): TrainerEvent {
       hint: 'Restore the folder from a copy, or start with another folder. Nothing was changed.',
       cause,
     })
-  }
-}
-
-/** The file's name is on the disk, too. */
-async function syncFolderOf(path: string): Promise<void> {
-  if (process.platform === 'win32') return
-  const folder = await open(dirname(path), 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
   }
 }

@@ -5,14 +5,29 @@ import { MalformedModelError } from './malformed-model-error.ts'
 /** The bytes of a file in the folder; null when it is not there. */
 export async function readBytes(folder: string, file: string): Promise<Uint8Array | null> {
   const path = join(folder, file)
+  return ifThere(path, () => readFile(path))
+}
+
+/**
+ * What is done with a file; null when it is not there.
+ * @throws MalformedModelError when it cannot be read.
+ */
+export async function ifThere<T>(path: string, work: () => Promise<T>): Promise<T | null> {
   try {
-    return await readFile(path)
+    return await work()
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : null
+    const code = codeOf(cause)
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
-    throw new MalformedModelError(`${path} cannot be read (${String(code)}).`, cause)
+    throw unreadable(path, cause)
   }
 }
+
+/** A file that cannot be read, with the system's code. */
+export const unreadable = (path: string, cause: unknown) =>
+  new MalformedModelError(`${path} cannot be read (${codeOf(cause)}).`, cause)
+
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
 
 /** The text of a file in the folder; null when it is not there. */
 export async function readText(folder: string, file: string): Promise<string | null> {

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { RatchetError } from '../../../errors/index.ts'
 import { bytesAt, hashOf } from './file-bytes.ts'
-import { MalformedModelError } from './malformed-model-error.ts'
+import { ifThere, unreadable } from './files.ts'
 import { MalformedSafetensorsError } from './malformed-safetensors-error.ts'
 import { headerEnd, lengthBytes, type PlacedTensor, readLayout, type StoredTensor } from './safetensors.ts'
 
@@ -30,13 +30,8 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile | n
       throw RatchetError.is(error) ? error : unreadable(path, error)
     }
   }
-  let handle: FileHandle
-  try {
-    handle = await open(path)
-  } catch (cause) {
-    if (['ENOENT', 'ENOTDIR'].includes(codeOf(cause))) return null
-    throw unreadable(path, cause)
-  }
+  const handle = await ifThere(path, () => open(path))
+  if (handle === null) return null
   try {
     const tensors = await reading(() => placed(handle))
     return {
@@ -59,9 +54,3 @@ async function placed(handle: FileHandle): Promise<SafetensorsFile['tensors']> {
 }
 
 const ended = (at: number) => new MalformedSafetensorsError(`it ended at byte ${at} while it was read`)
-
-const unreadable = (path: string, cause: unknown) =>
-  new MalformedModelError(`${path} cannot be read (${codeOf(cause)}).`, cause)
-
-const codeOf = (cause: unknown): string =>
-  cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
