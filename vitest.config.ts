@@ -5,12 +5,14 @@ import { postgresHere } from './test/support/postgres-here.ts'
 /** Rooms that hold no state of the process: their files share what a worker has loaded, which takes most of their time. */
 const stateless = [
   'agent',
+  'cli',
   'codec',
   'core',
   'credit',
   'environment',
   'errors',
   'gate',
+  'gateway',
   'optimize',
   'release',
   'report',
