@@ -2,7 +2,7 @@
  * What a context manager brings in a task that does not fit the budget, and what retrieval finds among 300 tools.
  *
  *     npx tsc -b && node scripts/context-evidence.mjs [--seeds 10] [--first 101] [--updates 24] [--arms REGEXP]
- *       [--only keep|tools] [--folder all-MiniLM-L6-v2]
+ *       [--only keep|tools] [--embedder minilm]
  *
  * Keep: 24 pages are read one after the other, three by each of eight tools, about three times as many tokens as the budget
  * holds. Only then a question tells two pages whose codes are the answer; both are of one tool, drawn anew for each seed, and
@@ -12,7 +12,7 @@
  * the view and its learning do, and nothing of how well a language model reads.
  *
  * Tools: 300 tools of 30 subjects, ten actions each; 300 requests in other words than the tools', and as many that keep a word
- * of the subject. How often the right tool is among the first 1, 8 and 16: by words, and with `--folder` by a sentence model.
+ * of the subject. How often the right tool is among the first 1, 8 and 16: by words, and with `--embedder` by a sentence model.
  */
 import { parseArgs } from 'node:util'
 import {
@@ -45,7 +45,7 @@ const { values } = parseArgs({
     updates: { type: 'string', default: '24' },
     arms: { type: 'string', default: '' },
     only: { type: 'string' },
-    folder: { type: 'string' },
+    embedder: { type: 'string' },
   },
 })
 const SEEDS = times(Number(values.seeds), (i) => Number(values.first) + i)
@@ -295,9 +295,9 @@ function withInterval(count, n) {
 async function toolsEvidence() {
   const embedders = [
     ['words', lexicalEmbedder()],
-    ...(values.folder === undefined
+    ...(values.embedder === undefined
       ? []
-      : [['a sentence model', await openSentenceEmbedder({ folder: values.folder })]]),
+      : [['a sentence model', await openSentenceEmbedder({ model: values.embedder })]]),
   ]
   const rows = []
   for (const [by, embedder] of embedders) {

@@ -2,7 +2,7 @@
  * How well embedders find what was asked before in other words: 40 things asked twice, by hand. Each second wording looks for
  * its first among all 40.
  *
- *   npm run build && node scripts/embedder-recall.mjs [--folder all-MiniLM-L6-v2]
+ *   npm run build && node scripts/embedder-recall.mjs [--embedder minilm]
  */
 import { parseArgs } from 'node:util'
 import { lexicalEmbedder } from '../dist/agent/index.js'
@@ -79,10 +79,10 @@ async function measure(embedder) {
   console.log(`| ${embedder.name} | ${cells.join(' | ')} | ${wrong.toFixed(2)} | ${each.toFixed(2)} ms |`)
 }
 
-const { values } = parseArgs({ options: { folder: { type: 'string' } } })
+const { values } = parseArgs({ options: { embedder: { type: 'string' } } })
 console.log(
   '| embedder | shared words: first | in first 4 | and above 0.35 | no shared words: first | in first 4 | and above 0.35 | others above 0.35, each | a text |',
 )
 console.log('|---|---|---|---|---|---|---|---|---|')
 await measure(lexicalEmbedder())
-if (values.folder) await measure(await openSentenceEmbedder({ folder: values.folder }))
+if (values.embedder) await measure(await openSentenceEmbedder({ model: values.embedder }))

@@ -4,7 +4,7 @@
  * of the next visitors the memory: the other half, at the same time and by the same model, is the control.
  *
  *   npm run build && node scripts/gateway-memory-evidence.mjs [--model smollm2-135m] [--first 1] [--seeds 5]
- *       [--synonyms] [--embedder FOLDER]
+ *       [--synonyms] [--embedder minilm]
  *
  * Which desk is right for a matter is drawn for each seed. The visitors of the canary ask in other sentences than those before;
  * with --synonyms they call the matter otherwise, too.

@@ -61,6 +61,24 @@ describe('ratchet pull', () => {
     for (const name of packagedModels.keys()) expect(stdout).toContain(name)
   })
 
+  it('lists without a name what there is, and what each is for', async () => {
+    const { code, stdout } = await ratchet(['pull'])
+    expect(code).toBe(0)
+    const [language = '', sentences = ''] = stdout.split('Sentence models')
+    for (const [name, { use, about, licence }] of packagedModels) {
+      const there = use === 'language' ? language : sentences
+      for (const said of [name, about, licence]) expect(there).toContain(said)
+    }
+    const { models } = JSON.parse((await ratchet(['pull', '--json'])).stdout) as { models: unknown[] }
+    expect(models).toContainEqual(expect.objectContaining({ name: 'minilm', use: 'sentences', bytes: 23_684_594 }))
+  })
+
+  it('is not done where only a folder is named', async () => {
+    const { code, stderr } = await ratchet(['pull', '--to', folder])
+    expect(code).toBe(1)
+    expect(stderr).toContain('[model/pull-no-model]')
+  })
+
   it('says what happened and what to do', async () => {
     hub.require('secret')
     const { code, stderr } = await ratchet(pull)

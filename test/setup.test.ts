@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { repository } from './docs/scratch.ts'
+import { putSentenceModel } from './support/tiny-sentence-model.ts'
 import { startUpstream, type Upstream } from './support/upstream-server.mjs'
 import { ratchet } from './tiny/ratchet.ts'
 
@@ -123,6 +124,32 @@ describe('ratchet doctor', () => {
       says: expect.stringContaining('RATCHET_NO_SUCH_KEY'),
     })
     expect(of('port')).toMatchObject({ status: 'failure', hint: expect.stringContaining('--port') })
+  })
+
+  it('finds whether the sentence model of a memory is here', async () => {
+    const config = {
+      upstreams: [{ name: 'mine', url: upstream.url }],
+      agents: [{ name: 'support', model: 'm', memory: { embedder: 'minilm' } }],
+      port: 0,
+    }
+    process.env['RATCHET_MODELS'] = cwd
+    try {
+      const before = await doctor(config)
+      expect(before.code).toBe(1)
+      expect(before.of('memory of support')).toMatchObject({
+        status: 'failure',
+        hint: 'Run: npx ratchet pull minilm',
+      })
+      putSentenceModel(join(cwd, 'minilm'))
+      const after = await doctor(config)
+      expect(after.code).toBe(0)
+      expect(after.of('memory of support')).toMatchObject({
+        status: 'ok',
+        says: 'It compares sentences by minilm, 4 numbers each.',
+      })
+    } finally {
+      delete process.env['RATCHET_MODELS']
+    }
   })
 
   it('goes on where the configuration is broken', async () => {

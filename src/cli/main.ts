@@ -144,8 +144,11 @@ program
   .action(loaded(() => import('./commands/init.ts'), 'initCommand'))
 program
   .command('pull')
-  .description('fetch a model, for --model and configurations')
-  .argument('<name>', 'smollm2-135m, gemma3-270m, tinyllama-1.1b, or owner/name[@revision] of a Hugging Face hub')
+  .description('fetch a model by its name; without a name, list what there is')
+  .argument(
+    '[name]',
+    'a language model: smollm2-135m, gemma3-270m, tinyllama-1.1b, or owner/name[@revision] of a Hugging Face hub; a sentence model: minilm',
+  )
   .option('--file <path>', 'one GGUF file of the repository (default: its safetensors)')
   .option('--to <folder>', 'folder of models (default: RATCHET_MODELS, else ~/.cache/ratchet/models)')
   .option('--json', 'one JSON object')
@@ -153,6 +156,7 @@ program
     'after',
     examples(
       'pull smollm2-135m',
+      'pull minilm',
       'pull HuggingFaceTB/SmolLM2-135M-Instruct',
       'pull Qwen/Qwen3-0.6B-GGUF --file Qwen3-0.6B-Q8_0.gguf',
     ),

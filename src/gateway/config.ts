@@ -83,7 +83,10 @@ export const MemoryConfig = z.strictObject({
   days: z.number().positive().nullable().default(null),
   /** Whether what did not work is remembered, too. */
   failures: z.boolean().default(false),
-  /** Folder of a sentence model, which finds what is worded otherwise: `openSentenceEmbedder`. Without one, words are compared. */
+  /**
+   * A sentence model, which finds what is worded otherwise: the name of one that `ratchet pull` fetched, or its folder. Without
+   * one, words are compared.
+   */
   embedder: z.string().min(1).exactOptional(),
 })
 export type MemoryConfig = z.infer<typeof MemoryConfig>

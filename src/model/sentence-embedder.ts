@@ -1,16 +1,20 @@
 import { Tokenizer } from '@huggingface/tokenizers'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { z } from 'zod'
 import { type Embedder, sha256 } from '../core/index.ts'
-import { keepToOurselves, ModelNotFoundError } from './embedded/index.ts'
+import { keepToOurselves, MalformedModelError, ModelNotFoundError } from './embedded/index.ts'
+import { readBytes, readJson } from './embedded/load/files.ts'
+import { type SentenceModelFolder, sentenceModelFolder } from './sentence-model-folder.ts'
 
 /** Which sentence model to load. */
 export interface SentenceEmbedderOptions {
-  /** A folder as Hugging Face has them: `tokenizer.json`, `config.json` and the model. */
-  readonly folder: string
-  /** The model's file in it. Default `onnx/model_quantized.onnx`. */
+  /**
+   * The name of a model that `ratchet pull` fetched (`minilm`), or the path of a folder as Hugging Face has them:
+   * `tokenizer.json`, `config.json` and the model. A path goes before a name.
+   */
+  readonly model: string
+  /** The model's file in its folder. Default `onnx/model_quantized.onnx`. */
   readonly file?: string
   /** Tokens of one text that are read; the rest is not. Default 256. */
   readonly maxTokens?: number
@@ -18,34 +22,38 @@ export interface SentenceEmbedderOptions {
 
 const Config = z.looseObject({ hidden_size: z.int().positive() })
 const TokenizerJson = z.looseObject({})
+const Output = z.object({ data: z.instanceof(Float32Array) })
 
 /**
  * A sentence model of the BERT family in ONNX, such as all-MiniLM-L6-v2: the mean of what it says of each token. It knows
  * synonyms, which `lexicalEmbedder` does not; it costs milliseconds a text, so that vectors are kept with their items.
- * @throws ModelNotFoundError where the folder lacks one of the three files.
+ * @throws ModelNotFoundError where it was not pulled, and no folder has that name; and where one of the three files is missing.
+ * @throws ModelUseError for the name of a language model.
+ * @throws MalformedModelError where a file cannot be read or used.
  */
 export async function openSentenceEmbedder({
-  folder,
+  model,
   file = join('onnx', 'model_quantized.onnx'),
   maxTokens = 256,
 }: SentenceEmbedderOptions): Promise<Embedder> {
-  const [model, tokenizerJson, configJson] = await Promise.all(
-    [file, 'tokenizer.json', 'config.json'].map((name) => fileOf(folder, name)),
-  )
-  const { hidden_size: dimensions } = Config.parse(JSON.parse(String(configJson)))
-  const json = TokenizerJson.parse(JSON.parse(String(tokenizerJson)))
-  // What it was cut and filled to in training is not ours.
-  const tokenizer = new Tokenizer({ ...json, truncation: null, padding: null }, {})
+  const place = await sentenceModelFolder(model)
+  const dimensions = await dimensionsOf(place)
+  const tokenizer = await tokenizerOf(place)
+  const bytes = (await readBytes(place.folder, file)) ?? missing(place, file)
   keepToOurselves()
-  const session = await InferenceSession.create(model ?? Buffer.of(), { intraOpNumThreads: 1 })
+  const session = await usable(place, file, () => InferenceSession.create(bytes, { intraOpNumThreads: 1 }))
   const one = async (text: string): Promise<Float32Array> => {
     const ids = tokenizer.encode(text).ids.slice(0, maxTokens)
-    const outputs = await session.run(inputsOf(session, ids))
-    const { data } = z.object({ data: z.instanceof(Float32Array) }).parse(outputs[session.outputNames[0] ?? ''])
-    return meanOf(data, ids.length, dimensions)
+    const states = await usable(place, file, async () => {
+      const outputs = await session.run(inputsOf(session, ids))
+      return Output.parse(outputs[session.outputNames[0] ?? '']).data
+    })
+    if (states.length !== ids.length * dimensions)
+      throw unusable(place, file, `it does not give ${dimensions} numbers a token, as config.json says`)
+    return meanOf(states, ids.length, dimensions)
   }
   return {
-    name: `sentence-${sha256(model ?? '').slice(0, 16)}-${maxTokens}`,
+    name: `sentence-${sha256(bytes).slice(0, 16)}-${maxTokens}`,
     dimensions,
     costly: true,
     async embed(texts) {
@@ -56,17 +64,34 @@ export async function openSentenceEmbedder({
   }
 }
 
-async function fileOf(folder: string, name: string): Promise<Buffer> {
+async function dimensionsOf(place: SentenceModelFolder): Promise<number> {
+  const json = (await readJson(place.folder, 'config.json')) ?? missing(place, 'config.json')
+  return (await usable(place, 'config.json', () => Config.parse(json))).hidden_size
+}
+
+async function tokenizerOf(place: SentenceModelFolder): Promise<Tokenizer> {
+  const json = (await readJson(place.folder, 'tokenizer.json')) ?? missing(place, 'tokenizer.json')
+  // What it was cut and filled to in training is not ours.
+  const whole = () => new Tokenizer({ ...TokenizerJson.parse(json), truncation: null, padding: null }, {})
+  return usable(place, 'tokenizer.json', whole)
+}
+
+function missing({ folder, hint }: SentenceModelFolder, file: string): never {
+  throw new ModelNotFoundError(`The sentence model has no "${file}" in "${folder}".`, hint)
+}
+
+/** What is made of a file. @throws MalformedModelError where nothing can be. */
+async function usable<T>(place: SentenceModelFolder, file: string, make: () => T | Promise<T>): Promise<T> {
   try {
-    return await readFile(join(folder, name))
+    return await make()
   } catch (cause) {
-    throw new ModelNotFoundError(
-      `The sentence model has no "${name}" in "${folder}".`,
-      'Give a folder as Hugging Face has them, with tokenizer.json, config.json and the model in ONNX.',
-      cause,
-    )
+    const why = cause instanceof z.ZodError ? z.prettifyError(cause) : String(cause)
+    throw unusable(place, file, why.replaceAll('\n', ' '), cause)
   }
 }
+
+const unusable = ({ folder }: SentenceModelFolder, file: string, why: string, cause?: unknown) =>
+  new MalformedModelError(`${join(folder, file)} cannot be used for a sentence model: ${why}`, cause)
 
 function inputsOf({ inputNames }: InferenceSession, ids: readonly number[]): Record<string, Tensor> {
   const filled = (value: (i: number) => number) =>

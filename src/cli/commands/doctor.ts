@@ -2,6 +2,7 @@ import pc from 'picocolors'
 import { shellWord, visible } from '../../core/index.ts'
 import type { ServeConfig } from '../../gateway/index.ts'
 import { servePlan } from '../serve/serve-plan.ts'
+import { checkEmbedder } from '../setup/check-embedder.ts'
 import { checkListening } from '../setup/check-listening.ts'
 import { checkStore } from '../setup/check-store.ts'
 import { checkUpstream } from '../setup/check-upstream.ts'
@@ -37,6 +38,10 @@ export async function doctorCommand(flags: DoctorFlags): Promise<void> {
 
 const checksOf = (config: ServeConfig): readonly (() => Promise<Finding>)[] => [
   ...config.upstreams.map((upstream) => () => checkUpstream(upstream, process.env)),
+  ...config.agents.flatMap(({ name, memory }) => {
+    const embedder = memory?.embedder
+    return embedder === undefined ? [] : [() => checkEmbedder(name, embedder)]
+  }),
   () => checkListening(config),
 ]
 

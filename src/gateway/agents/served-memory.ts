@@ -34,17 +34,18 @@ const words = lexicalEmbedder()
 const models = new Map<string, Promise<Embedder>>()
 
 /**
- * What makes vectors for a memory: of words, or the sentence model of its folder, which a process opens once.
- * @throws ModelNotFoundError where the folder has none.
+ * What makes vectors for a memory: of words, or the sentence model that it names, which a process opens once.
+ * @throws ModelNotFoundError where it was not pulled, and where its folder lacks a file.
+ * @throws ModelUseError, MalformedModelError for what is no sentence model.
  */
-export async function embedderOf({ embedder: folder }: Pick<MemoryConfig, 'embedder'>): Promise<Embedder> {
-  if (folder === undefined) return words
-  const known = models.get(folder)
+export async function embedderOf({ embedder: model }: Pick<MemoryConfig, 'embedder'>): Promise<Embedder> {
+  if (model === undefined) return words
+  const known = models.get(model)
   if (known) return known
   // With the engine: a gateway that asks other servers loads it for this alone.
-  const opening = import('../../model/index.ts').then(({ openSentenceEmbedder }) => openSentenceEmbedder({ folder }))
-  models.set(folder, opening)
-  opening.catch(() => models.delete(folder))
+  const opening = import('../../model/index.ts').then(({ openSentenceEmbedder }) => openSentenceEmbedder({ model }))
+  models.set(model, opening)
+  opening.catch(() => models.delete(model))
   return opening
 }
 
@@ -87,7 +88,7 @@ export interface Recollected {
   readonly propensity: Propensity
 }
 
-/** @throws ModelNotFoundError as {@link embedderOf} does. */
+/** @throws what {@link embedderOf} throws. */
 export async function agentMemory(config: MemoryConfig): Promise<AgentMemory> {
   const embedder = await embedderOf(config)
   const declared = declaredMemory(embedder)

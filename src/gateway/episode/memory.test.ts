@@ -1,5 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { item } from '../../../test/support/memory-items.ts'
+import { putSentenceModel } from '../../../test/support/tiny-sentence-model.ts'
 import { memory, type MemoryItem, type MemoryOptions, storedValue } from '../../agent/index.ts'
 import {
   type Assignment,
@@ -363,6 +367,28 @@ describe('a session', () => {
 
 it('is indexed once, whoever declares the agent: what prepares it has the embedder that it is recalled by', async () => {
   expect(await embedderOf({})).toBe(await embedderOf({}))
+})
+
+it('compares by the sentence model that it names, once that was pulled, and not before', async () => {
+  const models = mkdtempSync(join(tmpdir(), 'ratchet-memory-'))
+  vi.stubEnv('RATCHET_MODELS', models)
+  try {
+    const door = { name: 'door', memory: { embedder: 'minilm' } }
+    await expect(declare(door)).rejects.toMatchObject({
+      code: 'model/not-found',
+      hint: 'Run: npx ratchet pull minilm',
+    })
+    putSentenceModel(join(models, 'minilm'))
+    await declare(door)
+    const before = item('A noisy fridge.', { text: 'Send felt pads.' })
+    router.versions = [remembering([before, item('A delayed boat.')], { embedder: await embedderOf(door.memory) })]
+    const { record } = await called(open(), requestOf([says('user', 'My refrigerator hums.')]), 'hi', { agent: 'door' })
+    expect(recalledIn(record.request)).toMatchObject([{ said: expect.stringContaining('Send felt pads.') }])
+    expect(recalledIn(record.request)).not.toMatchObject([{ said: expect.stringContaining('boat') }])
+  } finally {
+    vi.unstubAllEnvs()
+    rmSync(models, { recursive: true })
+  }
 })
 
 describe('goes on without', () => {

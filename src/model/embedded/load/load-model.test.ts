@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeGguf } from '../../../../test/support/gguf.ts'
 import { tinyGguf } from '../../../../test/support/tiny-gguf.ts'
+import { putSentenceModel } from '../../../../test/support/tiny-sentence-model.ts'
 import { RatchetError } from '../../../errors/index.ts'
 import { loadModel, pathOfModel } from './load-model.ts'
 import { modelsFolder, pulledPath } from './pulled-models.ts'
@@ -49,6 +50,26 @@ describe('a pulled model', () => {
     expect(await hint('smollm2-135m')).toBe('Run: npx ratchet pull smollm2-135m')
     expect(await hint('owner/name')).toMatch(/npx ratchet pull owner\/name/)
     expect(await hint('smolm2-135m')).toMatch(/Did you mean smollm2-135m\?/)
+  })
+})
+
+describe('a sentence model', () => {
+  const refused = { code: 'model/other-use', message: expect.stringContaining('is a sentence model') }
+
+  it('is none of language, pulled or not', async () => {
+    await expect(loadModel('minilm', models)).rejects.toMatchObject(refused)
+    await expect(pathOfModel('minilm', models)).rejects.toMatchObject(refused)
+    putSentenceModel(join(models, 'minilm'))
+    await expect(loadModel('minilm', models)).rejects.toMatchObject({
+      ...refused,
+      hint: expect.stringMatching(/minimind2-small[^]*"embedder"/),
+    })
+    await expect(pathOfModel('minilm', models)).rejects.toMatchObject(refused)
+    await expect(loadModel(join(models, 'minilm'), models)).rejects.toMatchObject(refused)
+  })
+
+  it('is not named among those of language', async () => {
+    expect(await hint('smolm2-135m')).not.toContain('minilm')
   })
 })
 

@@ -1,13 +1,14 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { closest } from 'fastest-levenshtein'
-import { packagedModels } from '../../pull/known-models.ts'
+import { packagedModels, packagedNames } from '../../pull/known-models.ts'
 import { loadGguf } from './gguf/load-gguf.ts'
 import { loadHuggingFace } from './huggingface.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { loadMiniMind, miniMindFolder } from './minimind.ts'
 import { ModelNotFoundError } from './model-not-found-error.ts'
-import { modelsFolder, pulledPath } from './pulled-models.ts'
+import { ModelUseError } from './model-use-error.ts'
+import { isThere, modelsFolder, pulledPath } from './pulled-models.ts'
 
 /** A model that is known by name, because an npm package holds it. */
 interface KnownModel {
@@ -25,6 +26,7 @@ const knownModels: ReadonlyMap<string, KnownModel> = new Map([
  * name of a model that `ratchet pull` fetched (`smollm2-135m`, `owner/name`). A path goes before a name.
  * @param models the folder of pulled models.
  * @throws ModelNotFoundError when it is none of these.
+ * @throws ModelUseError for a sentence model.
  */
 export async function loadModel(reference: string, models: string = modelsFolder()): Promise<LoadedModel> {
   const known = knownModels.get(reference)
@@ -32,6 +34,7 @@ export async function loadModel(reference: string, models: string = modelsFolder
   const pulled = pulledPath(reference, models)
   const own = await loadAt(reference)
   if (own !== null) return own
+  assertLanguage(reference)
   const found = pulled === null ? null : await loadAt(pulled)
   if (found !== null) return { ...found, name: reference }
   throw notFound(reference, pulled !== null)
@@ -40,17 +43,20 @@ export async function loadModel(reference: string, models: string = modelsFolder
 /**
  * The folder or file of a model that {@link loadModel} knows by this reference; a reference that it does not know is taken for
  * a path.
+ * @throws ModelUseError for the name of a sentence model.
  */
 export async function pathOfModel(reference: string, models: string = modelsFolder()): Promise<string> {
   const known = knownModels.get(reference)
   if (known) return known.folder()
-  const isThere = (path: string) =>
-    stat(path).then(
-      () => true,
-      () => false,
-    )
+  if (await isThere(reference)) return reference
+  assertLanguage(reference)
   const pulled = pulledPath(reference, models)
-  return pulled !== null && !(await isThere(reference)) && (await isThere(pulled)) ? pulled : reference
+  return pulled !== null && (await isThere(pulled)) ? pulled : reference
+}
+
+/** What has a name of ours is known by it: nothing has to lie here. */
+function assertLanguage(name: string): void {
+  if (packagedModels.get(name)?.use === 'sentences') throw new ModelUseError(JSON.stringify(name), 'sentences')
 }
 
 async function loadAt(path: string): Promise<LoadedModel | null> {
@@ -85,7 +91,7 @@ export async function placeOf(path: string): Promise<ModelPlace | null> {
 
 function notFound(reference: string, mayBePulled: boolean): ModelNotFoundError {
   const onHub = mayBePulled && /^[^/]+\/[^/]+$/.test(reference)
-  const names = [...knownModels.keys(), ...packagedModels.keys()]
+  const names = [...knownModels.keys(), ...packagedNames('language')]
   return new ModelNotFoundError(
     `There is no model ${JSON.stringify(reference)}: it is no known name, no folder and no file, and was not pulled.`,
     packagedModels.has(reference)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { TransformerConfig } from '../../transformer/index.ts'
 import { MalformedModelError } from '../malformed-model-error.ts'
+import { ModelUseError } from '../model-use-error.ts'
 import { UnsupportedModelError } from '../unsupported-model-error.ts'
 import { type Family, families } from './families.ts'
 import { HuggingFaceConfig } from './hugging-face-config.ts'
@@ -15,6 +16,7 @@ const required: Readonly<Record<string, unknown>> = { partial_rotary_factor: 1, 
 /**
  * Reads the content of a Hugging Face config.json.
  * @throws UnsupportedModelError naming the field, when it asks for mathematics that the engine does not have.
+ * @throws ModelUseError for an architecture of sentence models.
  * @throws MalformedModelError when a field is missing or of the wrong type.
  */
 export function readTransformerConfig(configJson: unknown): TransformerConfig {
@@ -46,11 +48,22 @@ export function readTransformerConfig(configJson: unknown): TransformerConfig {
   })
 }
 
+/** Architectures that write no text, and of which sentence models are. */
+const encoders: ReadonlySet<string> = new Set([
+  'BertModel',
+  'DistilBertModel',
+  'MPNetModel',
+  'RobertaModel',
+  'XLMRobertaModel',
+])
+
 function familyOf(architectures: readonly string[]): Family {
   for (const name of architectures) {
     const family = families.get(name)
     if (family !== undefined) return family
   }
+  const encoder = architectures.find((name) => encoders.has(name))
+  if (encoder !== undefined) throw new ModelUseError(`A ${encoder}`, 'sentences')
   throw new UnsupportedModelError('architectures', architectures, [...families.keys()].join(' or '))
 }
 
