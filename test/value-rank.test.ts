@@ -162,7 +162,7 @@ async function recordedIn({ opens, right, episodes, imitatesThem, passes }: Worl
   return { adapter, experiences: [...own, ...shown] }
 }
 
-const seeds = seedsFrom(101, 3)
+const seeds = seedsFrom(101, 1)
 
 /** Success of each arm by seed, in percent of 160 attempts at 40 held-out tasks. */
 async function ranked(world: World): Promise<ReadonlyMap<string, readonly number[]>> {

@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url'
 
 export const repository = fileURLToPath(new URL('../../', import.meta.url))
 
+/** `npx ratchet` here is this program; npm's own start takes seconds, a hundred times. `package.test.ts` runs the real one. */
+const shortcuts = fileURLToPath(new URL('shortcuts', import.meta.url))
+
 /** How a command ended, and everything that it said. */
 export interface Ran {
   readonly code: number | null
@@ -33,7 +36,14 @@ function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
 function start(command: string, cwd: string, env: NodeJS.ProcessEnv = {}) {
   const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
     cwd,
-    env: { ...process.env, NO_COLOR: '1', NODE_ENV: undefined, VITEST: undefined, ...env },
+    env: {
+      ...process.env,
+      PATH: `${shortcuts}:${process.env['PATH']}`,
+      NO_COLOR: '1',
+      NODE_ENV: undefined,
+      VITEST: undefined,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
