@@ -314,6 +314,15 @@ describe('a whole run', () => {
       }[]
     const [learned, initial] = await releases()
     expect([learned?.serving, initial?.serving]).toEqual([true, false])
+    const out = join(store, '..', 'adapter')
+    const exported = await ratchet(['adapter', 'export', out, '--store', store])
+    expect(exported).toMatchObject({ code: 0, stderr: '' })
+    expect(exported.stdout).toMatch(/\d+ tokens of 8 recorded episodes differ by at most 0 nats; 0\.000001 is allowed/)
+    expect(readFileSync(join(out, 'adapter_config.json'), 'utf8')).toContain(files.model)
+    await refused(['adapter', 'export', out, '--store', store], 'model/unwritable-peft-folder', /of that name/)
+    const before = ['--release', String(initial?.id), '--store', store]
+    await refused(['adapter', 'export', `${out}-0`, ...before], 'input/no-adapter', /are the base model as it is/)
+
     await refused(['rollback', 'no-such', '--store', store], 'release/unknown-release', /no release no-such/)
     const back = await ratchet(['rollback', '--store', store])
     expect(back).toMatchObject({ code: 0, stderr: '', stdout: `✓ greengrocer serves ${initial?.id} again.\n` })

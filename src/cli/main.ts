@@ -374,6 +374,19 @@ command('import', 'import trajectories from other formats, one JSON object a lin
   )
   .option('--tenant <name>', 'tenant that owns them')
   .action(loaded(() => import('./commands/transfer.ts'), 'importCommand'))
+const adapter = program.command('adapter').description('take learned adapters to other engines')
+withStoreOptions(adapter.command('export'), 'write the adapter of a release for peft and vLLM, and verify it')
+  .argument('<folder>', 'new folder')
+  .option('--agent <name>', 'agent that has it (default: the only one)')
+  .option('--release <id>', 'release that has it (default: what serves)')
+  .option('--parameter <name>', 'which weights, if the release has several')
+  .option('--model <name>', 'where the base model is (default: where it was learned)')
+  .option('--base-name <name>', 'what adapter_config.json calls the base model (default: as the agent does)')
+  .addHelpText(
+    'after',
+    examples('adapter export librarian-adapter', 'adapter export out --agent support --base-name Qwen/Qwen3-0.6B'),
+  )
+  .action(loaded(() => import('./commands/adapter.ts'), 'adapterExportCommand'))
 command('backup', 'copy the store while it is in use')
   .argument('<folder>', 'new folder')
   .action(loaded(() => import('./commands/upkeep.ts'), 'backupCommand'))

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { RatchetError } from '../../errors/index.ts'
 import { descriptionIn } from '../embedded/load/description.ts'
@@ -23,11 +23,11 @@ export const tensorPrefix = 'base_model.model.'
 
 /**
  * An adapter's bytes as `peft` writes them: the same pairs under peft's names, scaled by `lora_alpha / r` as ours are by
- * alpha / rank. Source: peft 0.21, `PeftModel.save_pretrained`; held by a recorded vector. The model that it is over is
- * not named: whoever loads it knows what they serve.
+ * alpha / rank. Source: peft 0.21, `PeftModel.save_pretrained`; held by a recorded vector.
+ * @param base what the description calls the model that it is over; `null`: whoever loads it knows what they serve.
  * @throws RatchetError `model/no-lora-adapter` for bytes that are none: weights trained in full have no such form.
  */
-export function peftAdapter(bytes: Uint8Array): PeftAdapter {
+export function peftAdapter(bytes: Uint8Array, base: string | null = null): PeftAdapter {
   const file = readSafetensors(bytes)
   const { tensors } = file
   const described = Description.safeParse(descriptionIn(file))
@@ -41,7 +41,7 @@ export function peftAdapter(bytes: Uint8Array): PeftAdapter {
   const { rank, alpha } = described.data.lora
   const config = {
     auto_mapping: null,
-    base_model_name_or_path: null,
+    base_model_name_or_path: base,
     bias: 'none',
     fan_in_fan_out: false,
     inference_mode: true,
@@ -77,21 +77,43 @@ export async function writePeftFolder(
 ): Promise<string> {
   const folder = join(root, name)
   if (await exists(folder)) return folder
-  const { config, weights } = await adapter()
-  const draft = join(root, `.${name}-${randomUUID()}`)
+  const files = await adapter()
+  await mkdir(root, { recursive: true })
   try {
-    await mkdir(draft, { recursive: true })
-    await writeFile(join(draft, 'adapter_config.json'), config)
-    await writeFile(join(draft, 'adapter_model.safetensors'), weights, { flush: true })
-    await rename(draft, folder)
+    await writeWhole(folder, files, async () => {})
   } catch (error) {
-    await rm(draft, { recursive: true, force: true })
     // Another gateway was faster.
     if (!(await exists(folder))) throw error
   }
   return folder
 }
 
-async function exists(path: string): Promise<boolean> {
+/**
+ * Writes an adapter into a new folder, which is there in full or not at all: under a hidden name beside it, and renamed.
+ * @param inspect looks at the files before they get their name; what it throws leaves nothing.
+ * @returns what it found.
+ * @throws what the file system says: also where there is something of that name, or no folder above it.
+ */
+export async function writeWhole<T>(
+  folder: string,
+  { config, weights }: PeftAdapter,
+  inspect: (draft: string) => Promise<T>,
+): Promise<T> {
+  const draft = join(dirname(folder), `.${basename(folder)}-${randomUUID()}`)
+  try {
+    await mkdir(draft)
+    await writeFile(join(draft, 'adapter_config.json'), config, { flush: true })
+    await writeFile(join(draft, 'adapter_model.safetensors'), weights, { flush: true })
+    const found = await inspect(draft)
+    await rename(draft, folder)
+    return found
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** Whether there is something at a path. */
+export async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null
 }

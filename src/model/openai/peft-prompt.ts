@@ -18,14 +18,15 @@ const Described = z.looseObject({
 
 /**
  * A soft prompt's bytes as `peft` writes them, for what reads prompt tuning: the same vectors under peft's name. Source: peft
- * 0.21, `PeftModel.save_pretrained`; held by a recorded vector. The model that it is in front of is not named.
+ * 0.21, `PeftModel.save_pretrained`; held by a recorded vector.
  * @param config the model that it is of.
+ * @param base what the description calls that model; `null`: nothing.
  * @throws StateMismatchError, MalformedSafetensorsError for bytes that are no soft prompt of this model.
  */
-export function peftSoftPrompt(config: TransformerConfig, bytes: Uint8Array): PeftAdapter {
+export function peftSoftPrompt(config: TransformerConfig, bytes: Uint8Array, base: string | null = null): PeftAdapter {
   const { length, values } = readSoftPrompt(config, bytes)
   const description = {
-    base_model_name_or_path: null,
+    base_model_name_or_path: base,
     inference_mode: true,
     num_attention_heads: config.heads,
     num_layers: config.layers,
