@@ -24,7 +24,7 @@ import { wordsOf } from './vocabulary.ts'
 import { commonEnglish } from './english.ts'
 import { Wording, wordsInUse } from './wording.ts'
 import { constantsOf } from './said-numbers.ts'
-import { otherWords, poolOfWords } from './words.ts'
+import { otherWords, poolOfWords, saidEverywhere } from './words.ts'
 
 /**
  * Tells an episode of other things than it was of: other names, and other values where calls copy them (counterfactual
@@ -38,6 +38,7 @@ export class Augmenter {
   readonly #english = commonEnglish()
   readonly #listed: ReadonlySet<string>
   readonly #constants: ReadonlySet<string>
+  readonly #everywhere: ReadonlySet<string>
 
   /**
    * @param demonstrations and @param train tell which names and words there are.
@@ -51,7 +52,8 @@ export class Augmenter {
     this.#listed = listedArguments(tools)
     this.#constants = constantsOf(demonstrations)
     this.#names = poolOfNames(demonstrations, train)
-    this.#words = poolOfWords(demonstrations)
+    this.#everywhere = saidEverywhere(demonstrations)
+    this.#words = poolOfWords(demonstrations, this.#everywhere)
     const said = demonstrations.map(({ messages }) => toldIn(messages)).join('\n')
     const unsaid = (word: string) => !isSaid(word, said)
     this.#wording = new Wording(wordsInUse(train).filter(unsaid), this.#english.filter(unsaid))
@@ -68,7 +70,7 @@ export class Augmenter {
    */
   told(episode: DemonstratedEpisode, share: number, random: Rng): readonly Message[] | null {
     const chosen = chosenIn(episode, this.#listed)
-    const coining = { english: this.#english, chosen }
+    const coining = { english: this.#english, chosen, everywhere: this.#everywhere }
     const values = random.next() < share
     const words = values ? otherWords(episode, this.#words, coining, random) : []
     const numbers = values ? otherNumbers(episode, random, this.#constants, chosen) : new Map<string, string>()

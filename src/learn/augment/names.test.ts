@@ -22,6 +22,19 @@ describe('names of a demonstration', () => {
     expect(pool).not.toContain('edge')
   })
 
+  it('are not what says something around a name', () => {
+    const inFrames = ['Elm.fall', 'Ash.bow', 'Yew.run'].flatMap((name) => [
+      name,
+      `the backup of ${name}`,
+      `what ${name} has as its backup`,
+    ])
+    const others = [...inFrames, 'the backup of Box', 'the red Bay'].map((name) => ({
+      instruction: `Since when has edge ${name}?`,
+    }))
+    const pool = [...poolOfNames([oak], others).values()].flat()
+    expect(pool.toSorted()).toEqual(['Ash.bow', 'Elm.fall', 'Oak.grow', 'Yew.run', 'the red Bay'])
+  })
+
   it('are none where calls repeat nothing', () => {
     expect(namesOf({ messages: oak.messages.slice(0, 1) })).toEqual([])
   })

@@ -65,6 +65,7 @@ export function poolOfNames(
     for (const other of inItsPlace(instructionOf(demonstration), name.text, instructions))
       pool.get(name.given)?.add(other)
   }
+  for (const names of pool.values()) for (const text of aroundNames(names)) names.delete(text)
   const [only, ...kinds] = pool.values()
   if (only && kinds.length === 0 && [...only].every((name) => !/\s/.test(name))) {
     for (const word of rareWords(instructions)) only.add(word)
@@ -82,6 +83,43 @@ function inItsPlace(instruction: string, name: string, others: readonly string[]
     const found = other.slice(before.length, other.length - after.length)
     return found.length <= longest && found.trim() === found ? [found] : []
   })
+}
+
+/**
+ * Texts that are no names, but say something around one: "the backup of Oak", where "the backup of Elm", "Oak" and "Elm" are
+ * there, too. What is right for a name may not be for these.
+ */
+function aroundNames(names: ReadonlySet<string>): readonly string[] {
+  const inner = new Map<string, Set<string>>()
+  for (const text of names) {
+    for (const { name, frame } of framesOf(text, names)) inner.set(frame, (inner.get(frame) ?? new Set()).add(name))
+  }
+  const frames = [...inner].flatMap(([frame, within]) => (within.size > 1 ? [frame.split(gap)] : []))
+  return [...names].filter((text) =>
+    frames.some(
+      ([before = '', after = '']) =>
+        text.length > before.length + after.length && text.startsWith(before) && text.endsWith(after),
+    ),
+  )
+}
+
+/** Where a name stands in a frame. */
+const gap = '\0'
+
+/** The names within a text, each with what stands around it: two words or more. */
+function framesOf(text: string, names: ReadonlySet<string>) {
+  const words = text.split(' ')
+  const found: { readonly name: string; readonly frame: string }[] = []
+  for (let from = 0; from < words.length; from++) {
+    for (let to = from + 1; to <= words.length && to - from + 2 <= words.length; to++) {
+      const name = words.slice(from, to).join(' ')
+      if (!names.has(name)) continue
+      const before = words.slice(0, from).map((word) => `${word} `)
+      const after = words.slice(to).map((word) => ` ${word}`)
+      found.push({ name, frame: [...before, gap, ...after].join('') })
+    }
+  }
+  return found
 }
 
 function rareWords(instructions: readonly string[]): readonly string[] {
