@@ -53,6 +53,7 @@ it('the root has the words that a user writes, and no more: an addition is a dec
     'reflect',
     'reinforce',
     'repetition',
+    'retire',
     'rng',
     'rollouts',
     'rubric',

@@ -58,6 +58,7 @@ export {
   type LearnOptions,
   type LearnSummary,
   recipe,
+  retire,
   type RolloutOptions,
   type RolloutSummary,
   rollouts,

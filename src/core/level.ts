@@ -20,9 +20,9 @@ export const CandidateLevel = z.strictObject({
   /** What is tested: a run, or a canary that is tested without one. All tests of a candidate share its level. */
   key: z.string().min(1),
   alpha: z.number().positive().max(1),
-  /** Candidates that had been promoted before it was tested. */
+  /** Candidates that had been promoted before it was tested, retirements left out. */
   promotions: z.int().nonnegative(),
-  /** Whether it was promoted. */
+  /** Whether it was promoted; of a retirement false. */
   promoted: z.boolean(),
   at: z.number(),
 })

@@ -20,7 +20,7 @@ export const Brought = z.strictObject({
   /**
    * - `helps`, `hurts`: the interval lies above 0, or below.
    * - `no-loss`: the interval says that not even {@link noLoss} of the range of rewards is lost without it, so that it can be
-   *   retired: others have absorbed what it brought.
+   *   retired: others have absorbed what it brought. It is no evidence to retire it by: that is a run of its own (`retire`).
    * - `unclear`: none of these is shown.
    */
   verdict: z.enum(['helps', 'hurts', 'no-loss', 'unclear']),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LifetimeAlpha } from '../core/index.ts'
+import { LifetimeAlpha, ParameterName } from '../core/index.ts'
 import { GateError } from './errors.ts'
 
 /** A metric per attempt that must not get worse by more than `allowed`; higher is worse. */
@@ -32,6 +32,15 @@ export const PairedGateConfig = z
     suites: z.record(z.string().min(1), SuiteLimit).default({}),
     /** `effect`: the smallest true difference that is worth finding; below it the candidate is held. */
     power: z.strictObject({ effect: z.number() }).optional(),
+    /**
+     * The candidate gives up what a Parameter learned, one `of` so many that could be retired: made by `Gate.retiring`. The
+     * margin is what may be lost by it, negative.
+     */
+    retiring: z.strictObject({ parameter: ParameterName, of: z.int().positive() }).exactOptional(),
+  })
+  .refine(({ margin, retiring }) => !retiring || margin < 0, {
+    path: ['margin'],
+    error: 'what is retired may lose something: the margin is negative',
   })
   .refine(({ margin, power }) => !power || power.effect > margin, {
     path: ['power', 'effect'],

@@ -5,6 +5,7 @@ import { type Comparison, compareScores, inOrder, missingMoreOften, worsening } 
 import type { PairedGateConfig } from './config.ts'
 import { boundsOfMean, negated } from './interval.ts'
 import { nextUse } from './ledger.ts'
+import { levelOfUse, wordsOf } from './retiring.ts'
 import { checkRange, type RewardRange } from './reward-range.ts'
 import { compareRivals, type RivalTest } from './rivals.ts'
 import { round, roundUp } from './round.ts'
@@ -65,6 +66,9 @@ interface Rule {
  * asks for all of it at once, which needs no correction ({@link compareRivals}). So a rival can stop a promotion and
  * never make one.
  *
+ * Where the configuration says that a Parameter is retired, the margin is negative: rows 5, 9 and 11 are then a test of
+ * non-inferiority, row 10 never holds, and "the alpha of this use" is that of {@link levelOfUse}.
+ *
  * A pure function: equal input gives an equal verdict.
  * @throws GateError when the outcomes are not those of the holdout, a task appears twice, a score is out of range, the
  * suites are not those of the configuration, or a rival is compared with another candidate.
@@ -77,6 +81,8 @@ export function decide(config: PairedGateConfig, input: GateInput): Verdict {
   checkRivals(outcomes, rivals)
   checkRange(rewardRange)
   const { margin, minCoverage, power } = config
+  const alpha = levelOfUse(config, use)
+  const words = wordsOf(config)
   const scores = compareScores(outcomes, rewardRange)
   const vetoAlpha = config.alpha / (1 + Object.keys(config.guards).length + Object.keys(config.suites).length)
 
@@ -89,13 +95,13 @@ export function decide(config: PairedGateConfig, input: GateInput): Verdict {
   const vetoes = [...guardVetoes(config, outcomes, vetoAlpha), ...suiteVetoes(config, suites, rewardRange, vetoAlpha)]
   const against = compareRivals(rivals, {
     range: rewardRange,
-    alpha: use.alpha,
+    alpha,
     effect: Math.max(0, power?.effect ?? 0),
   })
   const standing = (as: RivalTest['standing']) => against.filter((rival) => rival.standing === as)
   const uncovered = vetoes.filter((veto) => veto.coverage < minCoverage)
 
-  const [lower, upper] = boundsOfMean(scores, scores.span, use.alpha).map(round) as [number, number]
+  const [lower, upper] = boundsOfMean(scores, scores.span, alpha).map(round) as [number, number]
   const interval = `The mean paired difference lies in [${lower.toPrecision(3)}, ${upper.toPrecision(3)}]`
   const rules: Rule[] = [
     {
@@ -110,9 +116,9 @@ export function decide(config: PairedGateConfig, input: GateInput): Verdict {
     },
     ...vetoes.map(({ shown, reason }): Rule => ({ holds: shown, decision: 'reject', reason })),
     {
-      holds: worse <= use.alpha,
+      holds: worse <= alpha,
       decision: 'reject',
-      reason: `${interval}: the candidate is worse than ${floor === 0 ? 'the baseline' : `the margin ${margin}`}.`,
+      reason: `${interval}${words.rejects}`,
     },
     ...uncovered.map(
       ({ name, coverage }): Rule => ({
@@ -122,16 +128,15 @@ export function decide(config: PairedGateConfig, input: GateInput): Verdict {
       }),
     ),
     ...standing('not_better').map(({ reason }): Rule => ({ holds: true, decision: 'hold', reason })),
-    ...standing('open').map(
-      ({ reason }): Rule => ({ holds: better <= use.alpha, decision: 'need_more_evidence', reason }),
-    ),
+    ...standing('open').map(({ reason }): Rule => ({ holds: better <= alpha, decision: 'need_more_evidence', reason })),
     {
-      holds: better <= use.alpha,
+      holds: better <= alpha,
       decision: 'promote',
-      reason: `${interval}: the candidate is better by more than the margin ${margin}.`,
+      reason: `${interval}${words.promotes}`,
     },
     {
-      holds: small <= use.alpha,
+      // A retirement looks for no gain.
+      holds: !config.retiring && small <= alpha,
       decision: 'hold',
       reason: `${interval}: whatever gain there is, is below ${worth}.`,
     },
@@ -142,10 +147,7 @@ export function decide(config: PairedGateConfig, input: GateInput): Verdict {
     decision: deciding?.decision ?? 'need_more_evidence',
     reasons: deciding
       ? holding.map(({ reason }) => reason)
-      : [
-          ...standing('open').map(({ reason }) => reason),
-          `${interval}, which does not yet tell it from the margin ${margin}.`,
-        ],
+      : [...standing('open').map(({ reason }) => reason), `${interval}${words.open}`],
     evidence: {
       test: 'one-sided test of a bounded mean (Gaffke), exact McNemar for 0/1 scores at margin 0',
       tasks: scores.tasks,
@@ -154,7 +156,7 @@ export function decide(config: PairedGateConfig, input: GateInput): Verdict {
       means: scores.means && { baseline: round(scores.means.baseline), candidate: round(scores.means.candidate) },
       difference: scores.means && round(scores.means.candidate - scores.means.baseline),
       interval: [lower, upper],
-      alpha: use.alpha,
+      alpha,
       pValues: { aboveMargin: better, belowBaseline: worse, belowEffect: small, missingMore },
       vetoAlpha,
       vetoes: Object.fromEntries(vetoes.map(({ name, evidence }) => [name, evidence])),

@@ -14,6 +14,10 @@ const shareOf = (candidate: number): number => candidate ** -1.5 / zeta
  * most 1/(promotions before it + 1) to that share, and only if its e-value E reaches 1/level. So it adds at most
  * E · level/(promotions before it + 1) = E · alpha · γ(t); E is expected to be at most 1, and the γ add up to 1.
  *
+ * A retirement ({@link retiringConfig}) draws a number and a level as any candidate does, and counts as no earlier promotion:
+ * the sum above holds whatever is counted, as long as no more is counted than was promoted. So what is at most alpha is the
+ * share of wrong ones among the promotions that showed a gain, and among all, with retirements.
+ *
  * It holds for tests whose e-value is expected to be at most 1, or whose p-value is at most u with probability at most u,
  * given all that was known when the candidate's number was drawn; tests of several candidates may run at once.
  */

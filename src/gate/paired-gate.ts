@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { LifetimeAlpha, PairedReceipt } from '../core/index.ts'
 import { parseConfig, type PairedGateConfig } from './config.ts'
 import { decide, type GateInput, type Verdict } from './decide.ts'
+import { type RetirementClaim, retiringConfig } from './retiring.ts'
 import { makeReceipt, PAIRED_GATE, type ReceiptInput } from './receipt.ts'
 
 /** Compares a candidate with what serves, and with the rivals it is given, on tasks that neither has learned from. */
@@ -15,6 +16,12 @@ export interface Gate {
   decide(input: GateInput): Verdict
   /** The decision with everything that it was made from: what a release rests on. */
   makeReceipt(input: ReceiptInput): PairedReceipt
+  /**
+   * The same gate for a candidate that gives up what a Parameter learned: it promotes where less than the stated loss is
+   * shown. It claims holdouts and levels as any gate does.
+   * @throws GateError for a loss that is not above 0, or for no Parameters.
+   */
+  retiring(retirement: RetirementClaim): Gate
 }
 
 /**
@@ -24,12 +31,16 @@ export interface Gate {
  * @throws GateError when the configuration is wrong.
  */
 export function pairedGate(config: z.input<typeof PairedGateConfig>): Gate {
-  const parsed = parseConfig(config)
+  return gateOf(parseConfig(config))
+}
+
+function gateOf(parsed: PairedGateConfig): Gate {
   return {
     name: PAIRED_GATE,
     alpha: parsed.alpha,
     lifetime: parsed.lifetime,
     decide: (input) => decide(parsed, input),
     makeReceipt: (input) => makeReceipt(parsed, input),
+    retiring: (retirement) => gateOf(retiringConfig(parsed, retirement)),
   }
 }

@@ -189,5 +189,10 @@ export type LearnEvent =
     }
   | ({ readonly type: 'brought' } & Brought)
   | { readonly type: 'tried'; readonly canary: CanaryId; readonly share: number }
-  | { readonly type: 'released'; readonly release: ReleaseId }
+  | {
+      readonly type: 'released'
+      readonly release: ReleaseId
+      /** The Parameter that serves again as it is declared. */
+      readonly retired?: ParameterName
+    }
   | { readonly type: 'finished'; readonly summary: LearnSummary }

@@ -14,6 +14,7 @@ export {
 export { learn } from './learn.ts'
 export type { LearnOptions, RolloutOptions, RunOptions, TrafficOptions } from './options.ts'
 export { canary, direct, type ReleasePlan, shadow } from './release-plan.ts'
+export { type Retirement, retire } from './retirement.ts'
 export { scheduleOf } from './source/rollouts/schedule-of.ts'
 export { type AdapterScore, type LibraryAdapter, releasedAdapters } from './source/rollouts/library.ts'
 export { policyKeys, PolicyLossName } from './source/policy-keys.ts'

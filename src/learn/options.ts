@@ -21,6 +21,7 @@ import type { PreferenceOptions, SupervisedOptions } from '../optimize/weights/i
 import type { Factors } from '../reward/index.ts'
 import type { LearnEvent } from './events.ts'
 import type { ReleasePlan } from './release-plan.ts'
+import type { Retirement } from './retirement.ts'
 import type { RunModels } from './run/judges.ts'
 import type { RolloutSource, Source, TrafficSource } from './source.ts'
 import type { LibraryAdapter } from './source/rollouts/library.ts'
@@ -30,6 +31,9 @@ import type { TrafficSchedule } from './source/traffic/schedule.ts'
 
 /** Improves one Parameter: weights that the run trains, or one of any Kind in a session. */
 export type AnyOptimizer = WeightsLesson | WeightsSequence | Optimizer
+
+/** What becomes of a Parameter in a run: it is improved, or retired. */
+export type Change = AnyOptimizer | Retirement
 
 /**
  * What one run is made of, whatever it learns from. Each piece can be called alone; what is left out has a default. Its models
@@ -45,8 +49,9 @@ export interface RunOptions<S extends Source = Source> extends RunModels {
   /**
    * The Parameters that learn, and their optimizers: for weights a policy gradient, beside which a run imitates and prefers as
    * its source lets it, or a `sequence` that says which of these. Default: all of the agent's weights, by policy gradient.
+   * Or one Parameter alone that is retired: see `retire`.
    */
-  readonly optimize?: Readonly<Record<string, AnyOptimizer>>
+  readonly optimize?: Readonly<Record<string, Change>>
   /** Judges the candidate on held-out tasks. */
   readonly gate?: Gate
   /** How a candidate comes to serve. Default: over rollouts `direct()`, over traffic `shadow()`. */

@@ -42,8 +42,10 @@ async function promote(run: LearnRun): Promise<void> {
       at: run.clock.now(),
       ...(mayWrite ? { mayWrite } : {}),
     })
-    run.emit({ type: 'released', release: released.id })
-    await run.enter('done', { outcome: 'released', release: released.id, reason: 'The candidate serves.' })
+    const retired = run.retired && { retired: run.retired.parameter }
+    run.emit({ type: 'released', release: released.id, ...retired })
+    const reason = retired ? `"${retired.retired}" is retired: it serves as it is declared.` : 'The candidate serves.'
+    await run.enter('done', { outcome: 'released', release: released.id, reason })
   } catch (error) {
     if (!wasOvertaken(error)) throw error
     await run.enter('done', superseded(error.message))

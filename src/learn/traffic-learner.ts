@@ -22,9 +22,9 @@ import { driftObserver } from './drift-observer.ts'
 import type { LearnerEvent } from './learner/events.ts'
 import { listener } from './learner/listener.ts'
 import type { LearnerOptions } from './learner.ts'
-import type { TrafficOptions } from './options.ts'
+import type { AnyOptimizer, Change, TrafficOptions } from './options.ts'
 import { canary, type ReleasePlan, shadow } from './release-plan.ts'
-import { methodOf } from './run/parameter.ts'
+import { cannotRetire, isRetirement, methodOf } from './run/parameter.ts'
 import type { HeldOut, TrafficSource } from './source.ts'
 import { behaviourFrom, creditFrom, type LearnFromTrafficConfig } from './source/traffic/config.ts'
 import { freshEpisodes } from './source/traffic/fresh.ts'
@@ -45,7 +45,7 @@ export interface TrafficLearnerParts {
    * Optimizers of what learns beside the weights, by the Parameter: what a configuration cannot say. One that it names for the
    * weights is taken instead of the configuration's `policy`.
    */
-  readonly optimize?: TrafficOptions['optimize']
+  readonly optimize?: Readonly<Record<string, AnyOptimizer>>
   /** False where the agent here lacks Parameters that the gateway's has: it is the gateway that declares it. Default true. */
   readonly declares?: boolean
   /** Held-out tasks, where there are some: what a configuration cannot say. */
@@ -75,11 +75,15 @@ export function trafficFrom(
   return { kind: 'traffic', ...which, evaluation: null, suites: {}, reporters, behaviour: behaviourFrom(rubric) }
 }
 
-/** Puts a learner of an agent's traffic together: give it to `startLearner`. */
+/**
+ * Puts a learner of an agent's traffic together: give it to `startLearner`.
+ * @throws LearnError for a Parameter that is to be retired: it would be asked again and again, which spends the held-out tasks.
+ */
 export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
   const { agent, tenant, config, store, openModel, clock = systemClock } = parts
   const key = agentKey(tenant, agent.name)
   const onEvent = listener<LearnEvent>(key, parts.onEvent)
+  refuseRetirement(parts.optimize)
   const options = runOptions(parts)
   const parameters = Object.keys(options.optimize)
   const weights = weightsOf(agent)
@@ -119,6 +123,16 @@ export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
     onEvent,
     clock,
   }
+}
+
+/** Programs in JavaScript have no compiler that tells. */
+function refuseRetirement(optimize: Readonly<Record<string, Change>> = {}): void {
+  const [retired] = Object.entries(optimize).flatMap(([name, change]) => (isRetirement(change) ? [name] : []))
+  if (retired === undefined) return
+  throw cannotRetire(
+    `"${retired}" is to be retired by a learner, which asks again at each run: that spends what held-out tasks can show.`,
+    `Retire it once, with \`learn\`: \`optimize: { ${retired}: retire() }\`.`,
+  )
 }
 
 function runOptions({

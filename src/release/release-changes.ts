@@ -13,6 +13,7 @@ import {
   type Version,
   type VersionSet,
 } from '../core/index.ts'
+import { retiredIn } from '../gate/index.ts'
 import { isOf } from './audit/promoted.ts'
 import { assertNotPinned, servingIn } from './canary-changes.ts'
 import { type CameIn, servingSince, type ServingSince } from './came-in.ts'
@@ -69,7 +70,8 @@ export async function release(
   await assertComplete(tx, receipt)
   await tx.receipts.put(receipt)
   await tx.releases.put(made)
-  if (run !== null) await tx.levels.promoted(agent, run)
+  // A true retirement is easily had: counted, it would let gains through that less speaks for.
+  if (run !== null && retiredIn(receipt) === null) await tx.levels.promoted(agent, run)
   const activated = await activate(tx, activation, made, 'promote', at)
   await assertNotPinned(tx, agent)
   await activatedBeside(tx, serving, activated, made)

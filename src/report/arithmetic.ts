@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import type { PairedOutcome, PairedReceipt } from '../core/index.ts'
+import { retiredIn } from '../gate/index.ts'
 import type { GateArithmetic, RivalArithmetic } from './run-report.ts'
 
 /** What a gate may have computed or been configured with: each is shown if it is there. */
 const Evidence = z.object({
+  alpha: z.number().nullable().catch(null),
   interval: z.tuple([z.number(), z.number()]).nullable().catch(null),
   pValues: z.object({ aboveMargin: z.number().nullable().catch(null) }).catch({ aboveMargin: null }),
   rivals: z
@@ -26,7 +28,7 @@ const Config = z.object({
 /** A receipt in the order in which one would work it out: counts from its outcomes, the rest as the gate states it. */
 export function arithmeticOf(receipt: PairedReceipt): GateArithmetic {
   const { outcomes, use, decision, reasons, evidence } = receipt
-  const { interval, pValues } = Evidence.parse(evidence)
+  const { interval, pValues, alpha: level } = Evidence.parse(evidence)
   const { alpha, margin, minCoverage } = Config.parse(receipt.gate.config)
   const pairs = scoredPairs(outcomes)
   return {
@@ -39,8 +41,9 @@ export function arithmeticOf(receipt: PairedReceipt): GateArithmetic {
     better: pairs.filter(({ baseline, candidate }) => candidate > baseline).length,
     worse: pairs.filter(({ baseline, candidate }) => candidate < baseline).length,
     means: meansOf(pairs),
-    use: { number: use.use, alpha: use.alpha, total: alpha },
+    use: { number: use.use, alpha: use.alpha, level: level ?? use.alpha, total: alpha },
     margin,
+    retires: retiredIn(receipt),
     minCoverage,
     interval,
     pValue: pValues.aboveMargin,

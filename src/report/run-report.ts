@@ -230,9 +230,20 @@ export interface GateArithmetic {
   readonly better: number
   readonly worse: number
   readonly means: { readonly baseline: number; readonly candidate: number } | null
-  /** The number of this use of the holdout, what it may spend, and what all uses together may; `null` if not stated. */
-  readonly use: { readonly number: number; readonly alpha: number; readonly total: number | null }
+  /**
+   * The number of this use of the holdout, what it may spend, the level that this candidate was tested at, and what all uses
+   * together may spend; `null` if not stated.
+   */
+  readonly use: {
+    readonly number: number
+    readonly alpha: number
+    readonly level: number
+    readonly total: number | null
+  }
+  /** Below 0: so much may be lost. */
   readonly margin: number | null
+  /** The Parameter that the candidate gives up what it learned of; `null` for any other candidate. */
+  readonly retires: string | null
   readonly minCoverage: number | null
   /** Of the mean paired difference, as the gate computed it. */
   readonly interval: readonly [number, number] | null

@@ -11,7 +11,7 @@ import {
   toolParameter,
   type UpstreamConfig,
 } from '../../gateway/index.ts'
-import { LearnFromTrafficConfig, type TrafficOptions } from '../../learn/index.ts'
+import { LearnFromTrafficConfig, type TrafficLearnerParts } from '../../learn/index.ts'
 import { caseUtility } from '../../optimize/memory/index.ts'
 import type { ModelPlace } from '../open-model.ts'
 import { readConfig } from '../read-config.ts'
@@ -33,7 +33,7 @@ export interface LearnerPlan {
   /** Whether the agent has all Parameters that the gateway declares: without a trainer it lacks the weights. */
   readonly declares: boolean
   /** What learns beside weights. */
-  readonly optimize: Required<TrafficOptions>['optimize']
+  readonly optimize: Required<TrafficLearnerParts>['optimize']
   /** The model that answers the agent, which is the one that is trained; `null` where none is. */
   readonly model: (ModelPlace & Pick<UpstreamConfig, 'keyEnv'>) | null
 }

@@ -26,7 +26,7 @@ import type { LearnSummary } from '../summary.ts'
 import type { ActingWeights } from './acting-weights.ts'
 import { RunJournal } from './journal.ts'
 import { isOfLearners, Learners, type Values } from './learners.ts'
-import { whatLearns } from './parameter.ts'
+import { type Retired, whatLearns } from './parameter.ts'
 import type { Acting, ServingVersions } from './serving.ts'
 import type { RunState } from './state.ts'
 import { TrainedWeights } from './trained-weights.ts'
@@ -63,6 +63,8 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
   readonly models: Models
   /** The weights that it trains. */
   readonly weights: readonly TrainedWeights<Kept>[]
+  /** What it retires; then nothing learns in it. `null` in any other run. */
+  readonly retired: Retired | null
   /** What else learns. */
   learners: Learners = Learners.none
   readonly registry: Registry
@@ -79,7 +81,8 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
     this.models = models
     this.registry = registry
     this.serving = serving
-    const { trained } = whatLearns(agent, options)
+    const { trained, retired } = whatLearns(agent, options)
+    this.retired = retired
     this.weights = trained.map((one) => {
       const trainer = present(trainers.get(one.parameter), `the trainer of ${one.parameter}`)
       return new TrainedWeights<Kept>(this, one, trained, trainer)

@@ -20,6 +20,7 @@ import { fail } from './fail.ts'
 import type { LearnRun } from './learn-run.ts'
 import { Learners } from './learners.ts'
 import { methodOf, suffixOf, type Trained, whatLearns } from './parameter.ts'
+import { refuseNothingToRetire, refuseOtherRetirement, retiresOf } from './retire.ts'
 import { newRunId } from './run-id.ts'
 import { refuseOtherTurns, turnsOf } from './turns.ts'
 import type { Opening, Started } from './opening.ts'
@@ -44,13 +45,14 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
   const { store, seed = 0 } = options
   const { key, stages, measure } = opening
   refuseOtherEngine(agent, models, options)
-  const { trained, learners } = whatLearns(agent, options)
+  const { trained, learners, retired } = whatLearns(agent, options)
   const earlier = options.resume === undefined ? null : await resumable(key, options)
   const checkpoint = earlier?.checkpoint ?? null
   const [first] = stages
   const names = trained.map(({ parameter }) => parameter)
   const state = checkpoint ? stateOf(checkpoint.state, names) : { ...newState(names), stage: first?.name ?? null }
   if (earlier && state.phase === 'learn') refuseOtherTurns(earlier.run, trained)
+  if (earlier) refuseOtherRetirement(earlier.run, retired)
   if (state.phase === 'learn' && !stages.some(({ name }) => name === state.stage)) {
     throw otherVersion(`the stage "${state.stage}" is not known`)
   }
@@ -65,10 +67,11 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
   // What serves may be of before a Parameter was declared.
   const added = [...declared].filter(([name]) => !served.versions.has(name))
   const serving = { ...served, versions: new Map([...served.versions, ...added]) }
+  if (!earlier) refuseNothingToRetire(retired, declared, serving.versions)
   const run: Run = earlier?.run ?? {
     id: newRunId(now),
     agent: key,
-    config: { ...options.config, ...opening.config, turns: turnsOf(trained) },
+    config: { ...options.config, ...opening.config, turns: turnsOf(trained), ...retiresOf(retired) },
     seed,
     status: 'running',
     versionsIn: Object.fromEntries([...serving.versions].map(([name, { id }]) => [name, id])),

@@ -2,7 +2,8 @@ import { type Agent, asWeightsDefinition, type ParameterDefinition, weightsOf } 
 import type { Optimizer, ParameterName, TrainingMethod, WeightsOptimizer } from '../../core/index.ts'
 import { type WeightsPlan, weightsPlan } from '../../optimize/weights/index.ts'
 import { LearnError } from '../errors.ts'
-import type { AnyOptimizer, Complete, LearnOptions } from '../options.ts'
+import type { AnyOptimizer, Change, Complete, LearnOptions } from '../options.ts'
+import type { Retirement } from '../retirement.ts'
 
 /** A `weights` Parameter that a run trains. */
 export interface Trained {
@@ -18,17 +19,25 @@ export interface Learner {
   readonly optimizer: Optimizer
 }
 
-/** What learns in a run. */
+/** A Parameter that gives up what it learned. */
+export interface Retired {
+  readonly parameter: ParameterName
+  /** The share of the range of rewards that may be lost by it. */
+  readonly loss: number
+}
+
+/** What learns in a run; or what is retired in it, and then nothing learns. */
 export interface WhatLearns {
   /** Weights that the run trains. */
   readonly trained: readonly Trained[]
   readonly learners: readonly Learner[]
+  readonly retired: Retired | null
 }
 
 /**
  * Finds the Parameters that a run moves.
- * @throws LearnError where `optimize` names none, one that the agent has not, several optimizers for one, or one of another
- * kind than its Parameter.
+ * @throws LearnError where `optimize` names none, one that the agent has not, several optimizers for one, one of another
+ * kind than its Parameter, or a retirement that is not alone or is of weights.
  */
 export function whatLearns(agent: Agent, { optimize }: Pick<Complete<LearnOptions>, 'optimize'>): WhatLearns {
   const entries = Object.entries(optimize)
@@ -40,11 +49,13 @@ export function whatLearns(agent: Agent, { optimize }: Pick<Complete<LearnOption
   for (const [parameter, optimizer] of entries) {
     const definition = agent.parameters[parameter]
     if (definition === undefined) continue
+    if (isRetirement(optimizer))
+      return { trained: [], learners: [], retired: retiredAlone(agent, parameter, optimizer, entries) }
     refuseOtherKind(parameter, definition, optimizer)
     if (trainsWeights(optimizer)) trained.push({ parameter, plan: weightsPlan(optimizer) })
     else learners.push({ parameter, definition, optimizer })
   }
-  return { trained, learners }
+  return { trained, learners, retired: null }
 }
 
 /** What tells the names of one's stages and blobs from another's: nothing where it alone is trained. */
@@ -53,6 +64,36 @@ export const suffixOf = (parameter: ParameterName, { length }: readonly Trained[
 
 /** Whether an optimizer moves weights that the run trains. */
 const trainsWeights = (optimizer: AnyOptimizer): optimizer is Exclude<AnyOptimizer, Optimizer> => !('open' in optimizer)
+
+/** Whether a Parameter is retired, and not improved. */
+export const isRetirement = (change: Change): change is Retirement => 'retires' in change
+
+/** Both together would be one claim: a gain of what learns could hide what is lost by what is retired. */
+function retiredAlone(
+  agent: Agent,
+  parameter: ParameterName,
+  { loss }: Retirement,
+  all: readonly (readonly [string, Change])[],
+): Retired {
+  if (all.length > 1) {
+    const others = all.flatMap(([name]) => (name === parameter ? [] : [name]))
+    throw cannotRetire(
+      `"${parameter}" is to be retired in a run that changes ${quoted(others)}, too: what the one loses, another could hide.`,
+      `Retire it in a run of its own: \`optimize: { ${parameter}: retire() }\`.`,
+    )
+  }
+  if (asWeightsDefinition(agent.parameters[parameter])) {
+    throw cannotRetire(
+      `"${parameter}" is of the kind "weights": weights absorb what others brought, and take no room in a prompt.`,
+      'Let an earlier release serve to give up what weights learned: `ratchet rollback RELEASE`.',
+    )
+  }
+  return { parameter, loss }
+}
+
+/** Something cannot be retired so. */
+export const cannotRetire = (message: string, hint: string) =>
+  new LearnError({ code: 'learn/cannot-retire', message, hint })
 
 function refuseOtherKind(parameter: string, definition: ParameterDefinition, optimizer: AnyOptimizer): void {
   const { kind } = definition

@@ -25,7 +25,7 @@ export function gate({ gate: arithmetic, run }: RunReport): Part {
 }
 
 function stepsOf(gate: GateArithmetic): readonly Html[] {
-  const { tasks, scored, better, worse, means, use, margin, minCoverage, interval, pValue } = gate
+  const { tasks, scored, better, worse, means, use, margin, retires, minCoverage, interval, pValue } = gate
   const difference = means && means.candidate - means.baseline
   const steps: (readonly [string, Content])[] = [
     [
@@ -56,16 +56,19 @@ function stepsOf(gate: GateArithmetic): readonly Html[] {
       html`This is use ${use.number} of this holdout. ${
         use.total !== null &&
         html`All uses together may spend ${figure(use.total)}: looking at the same tasks again and again cannot make a false promotion likely.`
+      }${
+        use.level < use.alpha &&
+        html` Earlier uses of these tasks may have told which part to retire, so the parts that could be share it: ${figure(use.level)} each.`
       }`,
     ],
     ...(pValue === null
       ? []
       : [
           [
-            `p = ${figure(pValue)} ${pValue <= use.alpha ? '≤' : '>'} ${figure(use.alpha)}`,
+            `p = ${figure(pValue)} ${pValue <= use.level ? '≤' : '>'} ${figure(use.level)}`,
             html`The chance of a result at least this good if the true difference were no more than the margin. ${
-              pValue <= use.alpha ? 'Small enough: the gain is shown.' : 'Not small enough: the gain is not shown.'
-            }`,
+              pValue <= use.level ? 'Small enough' : 'Not small enough'
+            }: ${retires === null ? 'the gain is' : html`that less is lost without what “<bdi>${retires}</bdi>” learned is`}${pValue > use.level && ' not'} shown.`,
           ] as const,
         ]),
     ...rivals(gate),

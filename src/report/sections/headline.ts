@@ -60,20 +60,24 @@ function adviceOf(report: RunReport): Content | null {
     : html`What would help: ${cut(failure.hint, 1000)} Then begin a new run: this one, resumed, goes on with the job that it began with.`
 }
 
-function decisionOf(report: RunReport, { decision, reasons }: GateArithmetic, release: RunReport['release']): Verdict {
+function decisionOf(
+  report: RunReport,
+  { decision, reasons, retires }: GateArithmetic,
+  release: RunReport['release'],
+): Verdict {
   const [why] = reasons
   switch (decision) {
     case 'promote':
       if (release === null) {
         return {
-          word: 'Better, and not released',
+          word: retires === null ? 'Better, and not released' : 'Not missed, and not retired',
           sign: '◐',
           tone: 'open',
           next: html`${report.unreleased ?? 'Nobody gets it yet.'} What served before still serves.`,
         }
       }
       return {
-        word: 'Promoted',
+        word: retires === null ? 'Promoted' : 'Retired',
         sign: '✓',
         tone: 'good',
         next: release.servesNow
@@ -92,7 +96,7 @@ function decisionOf(report: RunReport, { decision, reasons }: GateArithmetic, re
         word: 'Needs more evidence',
         sign: '?',
         tone: 'open',
-        next: html`${why} What served before still serves. Hold out more tasks, or learn for longer.`,
+        next: html`${why} What served before still serves. Hold out more tasks${retires === null && ', or learn for longer'}.`,
       }
     case 'reject':
       return {
@@ -106,10 +110,13 @@ function decisionOf(report: RunReport, { decision, reasons }: GateArithmetic, re
 
 /** What happened, in one sentence. */
 export function sentenceOf(report: RunReport): Content {
-  const { run, progress, rates } = report
+  const { run, progress, rates, gate } = report
   const name = html`<bdi>${run.agent}</bdi>`
   if (run.status === 'completed' && rates) {
     const { base, primed, learned } = rates
+    if (gate && gate.retires !== null) {
+      return html`${name} solves <strong>${success(learned)}</strong> of ${plural(learned.n, 'task')} it had never seen without what “<bdi>${gate.retires}</bdi>” learned, and ${success(base)} with it.`
+    }
     const rose = (learned.success ?? 0) > Math.max(primed.success ?? 0, base.success ?? 0)
     return html`${name} ${rose && 'now '}solves <strong>${success(learned)}</strong> of ${plural(learned.n, 'task')} it had never seen${
       rose ? ', up from' : '; it was'

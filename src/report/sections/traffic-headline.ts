@@ -61,12 +61,15 @@ function standing(report: RunReport, { status, share, reason }: NonNullable<Traf
 }
 
 /** What happened, in one sentence. */
-export function trafficSentence({ run }: RunReport, { gathered, summary, phase }: TrafficCourse): Content {
+export function trafficSentence({ run, gate }: RunReport, { gathered, summary, phase }: TrafficCourse): Content {
   const name = html`<bdi>${run.agent}</bdi>`
   const where = phase === null || phase === 'gather' ? 'while it gathered sessions' : `in the phase “${phase}”`
   if (run.status === 'failed') return html`${name} failed ${where}.`
   if (run.status === 'interrupted') return html`${name} was stopped ${where}.`
   if (run.status === 'running') return html`${name} is at work: last seen ${where}.`
+  if (gate && gate.retires !== null) {
+    return html`${name} was measured without what “<bdi>${gate.retires}</bdi>” learned, on ${plural(gate.tasks, 'held-out task')}.`
+  }
   if (gathered === null) return html`${name} ended its run before it gathered a session.`
   const verb = summary?.outcome === 'nothing-to-learn' ? 'found nothing to learn in' : 'learned from'
   return html`${name} ${verb} <strong>${plural(gathered.sessions, 'session')}</strong> of its traffic.`

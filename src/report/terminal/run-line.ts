@@ -106,7 +106,7 @@ export function runLine(event: LearnEvent): string | null {
     case 'tried':
       return `${label('canary')}${event.canary}: ${percentOf(event.share)} of the sessions get the candidate`
     case 'released':
-      return `${label('release')}${event.release}`
+      return `${label('release')}${event.release}${event.retired === undefined ? '' : `: "${event.retired}" is retired, and serves as it is declared`}`
     case 'finished':
       // A run over rollouts ends with more than a line.
       return 'outcome' in event.summary

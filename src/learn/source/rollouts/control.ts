@@ -42,7 +42,7 @@ async function imitateAlone(run: RolloutRun, taught: TrainedWeights<KeptWeights>
     if (pass % passesPerLook !== 0) continue
     const acting = new Map([[taught.parameter, taught.acting(() => trainer.publish(), pass)]])
     const scored = await whileActing(run, acting, (weights) =>
-      evaluate(run, 'control', { weights }, 'validation', tasks, `pass-${pass}`),
+      evaluate(run, 'control', { weights }, 'validation', tasks, { look: `pass-${pass}` }),
     )
     const success = successRate(scored, run.successThreshold).success ?? 0
     if (success > best) {

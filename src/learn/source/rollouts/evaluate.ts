@@ -32,17 +32,21 @@ export function rateOf(verdicts: readonly (boolean | null)[]): SuccessRate {
 export const lookName = (split: 'validation' | 'holdout', arm: Arm, look: number | string): string =>
   `${split}/${arm}/${typeof look === 'number' ? `update-${look}` : look}`
 
-/** Measures an arm greedily on tasks, one attempt each, and tells the success by tier. `look` is the occasion. */
+/**
+ * Measures an arm greedily on tasks, one attempt each, and tells the success by tier.
+ * @param options `look`: the occasion; default: the update. `chanceOf`: the batch whose chance it shares; default: its own.
+ */
 export async function evaluate(
   run: RolloutRun,
   arm: Arm,
   policy: Omit<Policy, 'temperature'>,
   split: 'validation' | 'holdout',
   tasks: readonly Task[],
-  look: number | string = run.state.update,
+  { look = run.state.update, chanceOf }: { readonly look?: number | string; readonly chanceOf?: string } = {},
 ): Promise<readonly ScoredTrajectory[]> {
   const name = lookName(split, arm, look)
-  const scored = await runBatch(run, { ...policy, temperature: 0 }, { name, tasks, attempts: 1 })
+  const batch = { name, tasks, attempts: 1, ...(chanceOf !== undefined && { chanceOf }) }
+  const scored = await runBatch(run, { ...policy, temperature: 0 }, batch)
   run.missing.watch(scored)
   const tokens = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
   run.state = { ...run.state, tokensSampled: run.state.tokensSampled + tokens }

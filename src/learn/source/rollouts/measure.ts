@@ -1,5 +1,4 @@
 import { type HoldoutTask, type ParameterName, type ScoredTrajectory, sampledTokens } from '../../../core/index.ts'
-import { present } from '../../../errors/index.ts'
 import { pairOutcomes } from '../../../gate/index.ts'
 import type { Actor } from './acting.ts'
 import { runBatch } from '../../episodes.ts'
@@ -10,6 +9,7 @@ import { whileActing } from '../../run/acting-weights.ts'
 import { candidatePolicy, type KeptPolicy } from '../../run/candidate-policy.ts'
 import type { Measured } from '../../run/course.ts'
 import { leftOutInTurn } from '../../run/leave-out.ts'
+import { judgingGate, retirementInWords, tellFewTasks } from '../../run/retire.ts'
 import type { RolloutOptions } from '../../options.ts'
 import { evaluate, inTrainedTiers, judgedEpisodes, lookName, successRate } from './evaluate.ts'
 import { primedIsRival, ratesByTier, type Rivals, rivalsOf } from './rivals.ts'
@@ -23,16 +23,21 @@ import type { Schedule } from './schedule.ts'
  */
 export async function measureArms(run: RolloutRun): Promise<Measured> {
   const { reward } = run.options
-  const gate = present(run.options.gate, 'the gate')
+  const gate = judgingGate(run, reward)
   const judging = judgingTasks(run)
   const tasks = [...judging, ...tasksBeside(run)]
   const use = await claim(run, gate, judging)
+  tellFewTasks(run, use, judging.length)
   const scripted = (await run.options.baselines?.(tasks)) ?? []
   for (const baseline of ratesByTier(scripted, tasks, run.successThreshold)) run.emit({ type: 'baseline', ...baseline })
 
   const measure = async (arm: Arm) => {
     const asked = arm === 'learned' ? tasks : judging
-    const scored = await whilePolicy(run, policyOf(run, arm), (actor) => evaluate(run, arm, actor, 'holdout', asked))
+    // What is retired is the one difference: chance is none.
+    const chance = run.retired ? { chanceOf: lookName('holdout', 'serving', run.state.update) } : {}
+    const scored = await whilePolicy(run, policyOf(run, arm), (actor) =>
+      evaluate(run, arm, actor, 'holdout', asked, chance),
+    )
     return judgedEpisodes(run, scored)
   }
   // Without weights to train, nothing was primed: what serves stands for every arm but the learned one.
@@ -60,7 +65,10 @@ export async function measureArms(run: RolloutRun): Promise<Measured> {
     brought,
     reward,
     rates: { base: rate(base), primed: rate(primed), control: control && rate(control), learned: rate(learned) },
-    remarks: primedIsRival(run) && run.state.best?.update === 0 ? [nothingBeyondImitation] : [],
+    remarks: [
+      ...(primedIsRival(run) && run.state.best?.update === 0 ? [nothingBeyondImitation] : []),
+      ...(await retirementInWords(run)),
+    ],
   }
 }
 

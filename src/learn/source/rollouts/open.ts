@@ -9,6 +9,7 @@ import { givenModels, withJudges } from '../../run/judges.ts'
 import { withoutModel } from '../../run/no-model.ts'
 import { openRun } from '../../run/open.ts'
 import { type Trained, whatLearns } from '../../run/parameter.ts'
+import { refuseUnjudged, retireStage } from '../../run/retire.ts'
 import type { TrainerNeeds } from '../../run/trainer-needs.ts'
 import { whileLearning } from './acting.ts'
 import { trainControl } from './control.ts'
@@ -37,8 +38,9 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   const { weights, judge } = givenModels(agent, given)
   const options = { ...complete, credit: withJudges(complete.credit, judge) }
   const models = modelsOf(agent, weights, withoutModel)
-  const { trained } = whatLearns(agent, options)
+  const { trained, retired } = whatLearns(agent, options)
   if (trained.length === 0) refuseForWeights(options)
+  if (retired) refuseUnjudged(options)
   const taught = taughtBy(options, trained)
   refuseUntaught(trained, taught, options)
   refuseThreshold(options)
@@ -53,7 +55,7 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   const budget = budgetWith(options.budget ?? {}, demonstrations.given)
   refuseLongTurns(models, budget)
   return openRun<RolloutOptions, RolloutRun>(agent, models, options, {
-    stages: trained.length > 0 ? stages : stages.filter(({ name }) => name === 'practise'),
+    stages: retired ? [retireStage] : trained.length > 0 ? stages : stages.filter(({ name }) => name === 'practise'),
     attempt,
     tasks: [...options.source.train, ...options.source.validation],
     guarded: { guarded: [...options.source.validation, ...options.source.holdout], known: options.source.train },

@@ -81,3 +81,21 @@ export const EvidenceReport = z.strictObject({
   labelled: count.exactOptional(),
 })
 export type EvidenceReport = z.infer<typeof EvidenceReport>
+
+/** What a run has gathered that learns nothing. @param asOf milliseconds since the epoch. */
+export const nothingGathered = (asOf: number): EvidenceReport => ({
+  asOf,
+  seen: 0,
+  sessions: 0,
+  credited: 0,
+  demonstrations: 0,
+  pairs: 0,
+  unknownTools: 0,
+  dropped: {},
+  flood: 0,
+  meanReward: null,
+  vetoed: 0,
+  vetoedBy: {},
+  age: null,
+  lags: {},
+})

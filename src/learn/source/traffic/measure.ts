@@ -1,6 +1,5 @@
 import { defaultBudget } from '../../../agent/index.ts'
 import type { HoldoutTask, ScoredTrajectory, TaskId } from '../../../core/index.ts'
-import { present } from '../../../errors/index.ts'
 import { type ArmResult, type Brought, pairOutcomes } from '../../../gate/index.ts'
 import { type Batch, type EpisodeHost, runBatch } from '../../episodes.ts'
 import { claim, someOfEachTier } from '../../holdout.ts'
@@ -9,6 +8,7 @@ import { whileActing } from '../../run/acting-weights.ts'
 import { candidatePolicy, type KeptPolicy } from '../../run/candidate-policy.ts'
 import type { Measured } from '../../run/course.ts'
 import { leftOutInTurn } from '../../run/leave-out.ts'
+import { judgingGate, retirementInWords, tellFewTasks } from '../../run/retire.ts'
 import type { HeldOut } from '../../source.ts'
 import type { TrafficRun } from './traffic-run.ts'
 
@@ -17,10 +17,11 @@ export async function measureSuites(run: TrafficRun): Promise<Measured | null> {
   const { source } = run.options
   const { evaluation } = source
   if (evaluation === null) return null
-  const gate = present(run.options.gate, 'the gate')
+  const gate = judgingGate(run, evaluation.reward)
   const { holdoutTasks } = run.schedule
   const tasks = someOfEachTier(evaluation.holdout, holdoutTasks)
   const use = await claim(run, gate, tasks)
+  tellFewTasks(run, use, tasks.length)
   const heldOut = { ...evaluation, holdout: tasks }
   const { outcomes, learned } = await outcomesOf(run, 'held-out', heldOut)
   const brought = await broughtByEach(run, heldOut, learned)
@@ -37,7 +38,7 @@ export async function measureSuites(run: TrafficRun): Promise<Measured | null> {
     brought,
     reward: evaluation.reward,
     rates: null,
-    remarks: [],
+    remarks: await retirementInWords(run),
   }
 }
 
@@ -76,7 +77,9 @@ async function measured(
   tasks: readonly HoldoutTask[],
   policy: KeptPolicy,
 ): Promise<readonly ScoredTrajectory[]> {
-  const scored = await attempt(run, host, policy, { name: `${suite}/${arm}`, tasks, attempts: 1 })
+  // What is retired is the one difference: chance is none.
+  const chance = run.retired ? { chanceOf: `${suite}/serving` } : {}
+  const scored = await attempt(run, host, policy, { name: `${suite}/${arm}`, tasks, attempts: 1, ...chance })
   const rewards = scored.flatMap(({ reward: { value } }) => (value === null ? [] : [value]))
   const sum = rewards.reduce((total, reward) => total + reward, 0)
   const meanReward = rewards.length === 0 ? null : sum / rewards.length

@@ -10,6 +10,7 @@ import { openRun } from '../../run/open.ts'
 import { givenModels, withJudges } from '../../run/judges.ts'
 import { withoutModel } from '../../run/no-model.ts'
 import { forAllWeights, suffixOf, type Trained, whatLearns } from '../../run/parameter.ts'
+import { refuseUnjudged, retireStage } from '../../run/retire.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
 import type { TrainerNeeds } from '../../run/trainer-needs.ts'
 import { someOfEachTier } from '../../holdout.ts'
@@ -36,7 +37,8 @@ const lessons: Readonly<Record<Turn, Lesson>> = { practise, imitate, prefer }
  * it decided itself. The last turn ends by keeping what came of it.
  */
 function stagesOf(agent: Agent, options: Complete<TrafficOptions>): readonly Stage<TrafficRun>[] {
-  const { trained, learners } = whatLearns(agent, options)
+  const { trained, learners, retired } = whatLearns(agent, options)
+  if (retired) return [retireStage]
   const others = learners.length > 0 ? [{ name: 'step', learn: step }] : []
   return [{ name: 'gather', learn: collect }, ...others, ...trained.flatMap((one) => stagesOfWeights(one, trained))]
 }
@@ -70,7 +72,9 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
   }
   const schedule = parseInput(TrafficSchedule, options.schedule ?? {}, 'the schedule')
   refuseIncomplete(agent, options)
-  for (const one of whatLearns(agent, options).trained) refuseIdle(one, schedule)
+  const { trained, retired } = whatLearns(agent, options)
+  for (const one of trained) refuseIdle(one, schedule)
+  if (retired) refuseUnjudged(options)
   const { source } = options
   return openRun<TrafficOptions, TrafficRun>(agent, modelsOf(agent, weights, withoutModel), options, {
     stages: stagesOf(agent, options),

@@ -5,6 +5,7 @@ import { LearnRun, type RunParts } from '../../run/learn-run.ts'
 import type { WeightsState } from '../../run/state.ts'
 import type { Divergence, TrafficSummary } from '../../summary.ts'
 import type { Material } from './learned-from.ts'
+import { nothingGathered } from './evidence-report.ts'
 import type { TrafficSchedule } from './schedule.ts'
 
 /** A run over traffic: it gathers what people did and said, and learns from that. */
@@ -32,7 +33,7 @@ export class TrafficRun extends LearnRun<TrafficOptions, 'candidate'> {
       outcome: present(state.outcome, 'what became of the run'),
       reason: state.reason,
       evidence: this.options.source.evaluation === null ? 'canary-only' : 'held-out',
-      learned: present(state.report, 'what was gathered'),
+      learned: this.retired ? nothingGathered(this.run.startedAt) : present(state.report, 'what was gathered'),
       replayed: sum('replayed'),
       passes: { demonstrations: sum('passes'), preferences: sum('preferences'), epochs: sum('epochs') },
       divergence: furthest(weights),
