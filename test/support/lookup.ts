@@ -1,6 +1,7 @@
 import type { DemonstratedEpisode, Message } from '../../src/core/index.ts'
 
-const call = (name: string, args: Record<string, string>): Message => ({
+/** A message that calls a tool. */
+export const call = (name: string, args: Record<string, string>): Message => ({
   role: 'assistant',
   content: '',
   toolCalls: [{ name, arguments: args }],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type DemonstratedEpisode, rng } from '../../core/index.ts'
-import { lookup } from '../../../test/support/lookup.ts'
+import { call, lookup } from '../../../test/support/lookup.ts'
 import { copiedWords, otherWords, poolOfWords, saidEverywhere } from './words.ts'
 import { chosenIn, replaced, retold } from './retell.ts'
 
@@ -90,8 +90,6 @@ it('several words become others wherever they stand as one, and their key stays'
 
 it('what stands in a longer text is told alike there', () => {
   const title = 'Neva bus / Lucky Doris'
-  const call = (name: string, args: Record<string, string>) =>
-    ({ role: 'assistant', content: '', toolCalls: [{ name, arguments: args }] }) as const
   const hop: DemonstratedEpisode = {
     messages: [
       { role: 'user', content: 'Who owns the backup of Oak?' },
