@@ -114,3 +114,11 @@ describe('the examples, on the embedded engine', () => {
     for (const { propensity } of one?.trajectory.decisions ?? []) expect(propensity.log).toBeLessThanOrEqual(0)
   })
 })
+
+it('the hotel’s job is sound: its expert is always right, and who knows no rule is not', async () => {
+  const output = await example('hotel/check', '', '')
+  const solved = (name: string) => Number(new RegExp(`^${name} .* ([\\d.]+) %$`, 'm').exec(output)?.[1])
+  expect(['expert', 'null'].map(solved)).toEqual([100, 0])
+  expect(solved('random')).toBeLessThan(5)
+  expect(solved('careless')).toBeLessThan(60)
+})
