@@ -1,4 +1,5 @@
 import type { Agent } from '../agent/index.ts'
+import { parseInput, RunId } from '../core/index.ts'
 import { present } from '../errors/index.ts'
 import { judge } from './judge.ts'
 import { refuseUnknownOptions } from './known-options.ts'
@@ -71,7 +72,7 @@ const overRollouts = (options: LearnOptions): options is RolloutOptions => optio
 /** How the run to resume ended; `null` when it did not. */
 async function summaryOfCompleted(options: LearnOptions): Promise<LearnSummary | null> {
   const { store, resume } = options
-  const run = resume === undefined ? null : await store.runs.get(resume)
+  const run = resume === undefined ? null : await store.runs.get(parseInput(RunId, resume, 'the run to resume'))
   if (run?.status !== 'completed') return null
   const finished = (await store.runs.events(run.id)).findLast(({ type }) => type === 'finished')
   const { summary } = present(finished, `the end of run ${run.id}`).data

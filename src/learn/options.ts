@@ -74,8 +74,8 @@ export interface RunOptions<S extends Source = Source> extends RunModels {
   readonly seed?: number
   /** One thread, fixed schedule: the run repeats bit for bit, resumed or not (invariant 12). */
   readonly deterministic?: boolean
-  /** Go on with this run from its last checkpoint. */
-  readonly resume?: RunId
+  /** The id of a run to go on with, from its last checkpoint. */
+  readonly resume?: string
   /**
    * Throws when this process may not write any more, as another has taken its place; asked in every transaction.
    * Then the run stops there, and is the other's.

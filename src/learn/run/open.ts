@@ -1,5 +1,7 @@
 import { type Agent, initialVersions, type Models } from '../../agent/index.ts'
 import {
+  parseInput,
+  RunId,
   type BlobRef,
   type HoldoutTask,
   leakCheck,
@@ -185,7 +187,7 @@ async function resumable(
   key: string,
   { store, source, resume, seed = 0 }: Pick<RunOptions, 'store' | 'source' | 'resume' | 'seed'>,
 ) {
-  const run = resume ? await store.runs.get(resume) : null
+  const run = resume ? await store.runs.get(parseInput(RunId, resume, 'the run to resume')) : null
   if (!run) {
     throw new LearnError({
       code: 'learn/unknown-run',

@@ -40,7 +40,7 @@ export function runLine(event: LearnEvent): string | null {
     case 'looked': {
       const { pass, success: rate, informative, diagnosis } = event
       const told = `after pass ${pass}: ${percent(rate)} of attempts succeed, ${percent(informative)} of groups differ`
-      return `${label('look')}${told}  ${pc.dim(diagnosis.message)}`
+      return `${label('look')}${told}  ${pc.dim(`${diagnosis.message} ${diagnosis.hint}`)}`
     }
     case 'silent':
       return `${label('silent')}${pc.dim(`${event.steps === 1 ? 'a step was' : `${event.steps} steps were`} not taken: no attempt was better than another`)}`

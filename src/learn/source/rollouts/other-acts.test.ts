@@ -95,6 +95,18 @@ describe('another value', () => {
     expect(acts).toEqual(others.map((other) => ['order.id', 1, `order ${other}`]))
   })
 
+  it('is none that the schema does not take, wherever it stands', () => {
+    const colour = [tool('order', { id: text }), tool('paint', { colour: { enum: ['red', 'blue', 'green'] } })]
+    const acts = told(
+      [says('order', { id: 'x' }), shows('a red\nb blue\nc 907'), says('paint', { colour: 'red' })],
+      colour,
+    )
+    expect(acts).toEqual([
+      ['paint.colour', 1, 'paint blue'],
+      ['paint.colour', 1, 'paint green'],
+    ])
+  })
+
   it('changes one word where the results show one word of it', () => {
     expect(
       told([says('order', { id: 'x' }), shows('red home\nblue work'), says('move', { words: 'note home' })], one),

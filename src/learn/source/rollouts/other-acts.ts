@@ -26,7 +26,7 @@ export interface OtherAct {
 /**
  * The acts that an attempt could have made in the place of its own, up to the first that a tool refused, each with one choice
  * changed: another tool that takes the same arguments; another value where the tool's schema lists a few (`enum`, booleans);
- * or, of a value that the last results show, what stands at the same place of another line. What was refused may come from
+ * or, of a value that the last results show, what stands at the same place of another line, if the schema takes it. What was refused may come from
  * any earlier result. No call is made again. Turns that also say something stay: the words would not fit.
  */
 export function otherActs(attempt: Pick<Trajectory, 'nodes'>, tools: readonly ToolDefinition[]): readonly OtherAct[] {
@@ -107,7 +107,9 @@ function otherCalls(call: ToolCall, tools: readonly ToolDefinition[], context: C
   const values = Object.entries(call.arguments).flatMap(([name, value]) => {
     const like = context.like.filter((one) => one.name === call.name).map((one) => memberOf(one.arguments, name))
     const listed = tool ? listedValues(tool, name) : []
-    const offered = [...(listed.length > few ? [] : listed), ...otherLines([value, ...like], context.shown)]
+    const isTaken = (other: string) => listed.length === 0 || listed.includes(other)
+    const fromLines = otherLines([value, ...like], context.shown).filter(isTaken)
+    const offered = [...(listed.length > few ? [] : listed), ...fromLines]
     return different(offered, value).map((other) => ({
       change: `${call.name}.${name}`,
       chosen: { ...call, arguments: { ...call.arguments, [name]: other } },
