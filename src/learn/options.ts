@@ -9,7 +9,6 @@ import type {
   ParameterName,
   Repositories,
   Rubric,
-  RunId,
   Store,
   Task,
   TrainingMethod,
