@@ -5,19 +5,19 @@ import { postgresHere } from './test/support/postgres-here.ts'
 /** Rooms that hold no state of the process: their files share what a worker has loaded, which takes most of their time. */
 const stateless = [
   'agent',
-  'cli',
   'codec',
   'core',
   'credit',
   'environment',
   'errors',
   'gate',
-  'gateway',
   'optimize',
   'release',
   'report',
   'reward',
 ].map((room) => `src/${room}/**/*.test.ts`)
+/** They share among themselves: what their servers leave in a worker makes long computations of others slow. */
+const served = ['cli', 'gateway'].map((room) => `src/${room}/**/*.test.ts`)
 
 const shared = { testTimeout: 30_000, pool: 'forks' as const, maxWorkers: availableParallelism() }
 
@@ -32,6 +32,9 @@ export default defineConfig(async () => {
           test: { ...shared, name: 'stateless', env, include: stateless, isolate: false },
         },
         {
+          test: { ...shared, name: 'served', env, include: served, isolate: false },
+        },
+        {
           test: {
             ...shared,
             name: 'isolated',
@@ -42,7 +45,12 @@ export default defineConfig(async () => {
               'test/online-report.test.ts',
               'test/trainer-versions.test.ts',
             ],
-            exclude: [...configDefaults.exclude, ...stateless, ...(postgres ? [] : ['src/store/postgres-*.test.ts'])],
+            exclude: [
+              ...configDefaults.exclude,
+              ...stateless,
+              ...served,
+              ...(postgres ? [] : ['src/store/postgres-*.test.ts']),
+            ],
           },
         },
       ],
