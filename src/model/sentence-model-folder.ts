@@ -1,5 +1,6 @@
 import { ModelNotFoundError, ModelUseError } from './embedded/index.ts'
-import { isThere, modelsFolder, pulledPath } from './embedded/load/pulled-models.ts'
+import { isThere } from './embedded/load/files.ts'
+import { modelsFolder, pulledPath } from './embedded/load/pulled-models.ts'
 import { packagedModels, packagedNames } from './pull/known-models.ts'
 
 /** Where a sentence model lies. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Agent, asWeightsDefinition, initialVersions } from '../../agent/index.ts'
 import { type HoldoutUse, ParameterName, type Rubric, type Run, type Version } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
-import { type Gate, tasksToRetire } from '../../gate/index.ts'
+import { type Gate, levelOfUse, tasksToRetire } from '../../gate/index.ts'
 import { percentOf } from '../../release/index.ts'
 import { LearnError } from '../errors.ts'
 import type { Complete, LearnOptions } from '../options.ts'
@@ -52,10 +52,10 @@ const retirable = ({ parameters }: Agent): number =>
   Object.values(parameters).filter((definition) => asWeightsDefinition(definition) === null).length
 
 /** Tells where so few tasks judge a retirement that it cannot be shown though nothing is lost. */
-export function tellFewTasks(run: LearnRun, { use, alpha }: HoldoutUse, tasks: number): void {
+export function tellFewTasks(run: LearnRun, use: HoldoutUse, tasks: number): void {
   if (run.retired === null) return
-  const { loss } = run.retired
-  const needed = tasksToRetire(loss, use > 1 ? alpha / retirable(run.agent) : alpha)
+  const { parameter, loss } = run.retired
+  const needed = tasksToRetire(loss, levelOfUse({ retiring: { parameter, of: retirable(run.agent) } }, use))
   if (tasks >= needed) return
   run.emit({
     type: 'found',

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { openEmbeddedEngine } from '../embedded/engine.ts'
+import { isThere } from '../embedded/load/files.ts'
 import type { LoadedModel } from '../embedded/load/loaded-model.ts'
 import { readSafetensors } from '../embedded/load/safetensors.ts'
 import { readAdapter } from '../embedded/train/adapter-file.ts'
@@ -7,7 +8,7 @@ import { holdsSoftPrompt } from '../embedded/train/soft-prompt-file.ts'
 import type { TransformerConfig } from '../embedded/transformer/config.ts'
 import { type AdapterComparison, type ComparingEngine, compareAdapters } from './compare-adapters.ts'
 import { PeftExportDiffersError, UnwritablePeftFolderError } from './peft-export-errors.ts'
-import { exists, type PeftAdapter, peftAdapter, writeWhole } from './peft-folder.ts'
+import { type PeftAdapter, peftAdapter, writeWhole } from './peft-folder.ts'
 import { adapterOfPeft, readPeftFolder } from './peft-import.ts'
 import { peftSoftPrompt } from './peft-prompt.ts'
 
@@ -89,7 +90,7 @@ export async function planExport({
   // An adapter of another model is none to export.
   if (kind === 'lora') readAdapter(config, adapter)
   const folder = resolve(options.folder)
-  if (await exists(folder)) throw new UnwritablePeftFolderError(folder)
+  if (await isThere(folder)) throw new UnwritablePeftFolderError(folder)
   return { folder, kind, base, config, adapter, files, sequences: options.sequences }
 }
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { RatchetError } from '../../errors/index.ts'
 import { descriptionIn } from '../embedded/load/description.ts'
+import { isThere } from '../embedded/load/files.ts'
 import { toFloat32 } from '../embedded/load/floats.ts'
 import { readSafetensors, writeSafetensors } from '../embedded/load/safetensors.ts'
 import { LoraConfig } from '../embedded/train/lora.ts'
@@ -76,14 +77,14 @@ export async function writePeftFolder(
   adapter: () => Promise<PeftAdapter>,
 ): Promise<string> {
   const folder = join(root, name)
-  if (await exists(folder)) return folder
+  if (await isThere(folder)) return folder
   const files = await adapter()
   await mkdir(root, { recursive: true })
   try {
     await writeWhole(folder, files, async () => {})
   } catch (error) {
     // Another gateway was faster.
-    if (!(await exists(folder))) throw error
+    if (!(await isThere(folder))) throw error
   }
   return folder
 }
@@ -111,9 +112,4 @@ export async function writeWhole<T>(
     await rm(draft, { recursive: true, force: true })
     throw error
   }
-}
-
-/** Whether there is something at a path. */
-export async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null)) !== null
 }

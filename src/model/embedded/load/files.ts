@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MalformedModelError } from './malformed-model-error.ts'
 
@@ -45,3 +45,10 @@ export async function readJson(folder: string, file: string): Promise<unknown> {
     throw new MalformedModelError(`${join(folder, file)} is not JSON.`, cause)
   }
 }
+
+/** Whether a file or a folder lies at a path. */
+export const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )

@@ -1,3 +1,4 @@
+import { isThere } from './files.ts'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { closest } from 'fastest-levenshtein'
@@ -8,7 +9,7 @@ import type { LoadedModel } from './loaded-model.ts'
 import { loadMiniMind, miniMindFolder } from './minimind.ts'
 import { ModelNotFoundError } from './model-not-found-error.ts'
 import { ModelUseError } from './model-use-error.ts'
-import { isThere, modelsFolder, pulledPath } from './pulled-models.ts'
+import { modelsFolder, pulledPath } from './pulled-models.ts'
 
 /** A model that is known by name, because an npm package holds it. */
 interface KnownModel {

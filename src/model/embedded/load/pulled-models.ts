@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
@@ -19,10 +18,3 @@ const pattern = /^[\w-][\w.@-]*(?:\/[\w-][\w.@-]*){0,2}$/
 export function pulledPath(name: string, folder: string): string | null {
   return pattern.test(name) && name.length <= 300 ? join(folder, name) : null
 }
-
-/** Whether a file or a folder lies at a path. */
-export const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  )
